@@ -120,7 +120,7 @@ def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> N
     assert command(*arguments).is_refusal
 
 
-def test_the_delta_that_nobody_states_is_that_of_all_plans() -> None:
+def test_all_plans_have_one_default_delta() -> None:
     deltas = {
         option.default
         for planned in plan_command.commands.values()

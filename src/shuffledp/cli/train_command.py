@@ -31,7 +31,7 @@ class _TrainGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Returns the command; a framework's name is refused with what to write."""
+        """Returns the command; a framework's name is refused with its spelling."""
         name = args[0]
         if name not in self.commands and name in {*FRAMEWORKS, PLAIN}:
             raise click.UsageError(

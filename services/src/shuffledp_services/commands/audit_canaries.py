@@ -73,8 +73,8 @@ def canaries_command(
     device software randomizes, seals and sends it. The record has the secret coins: a party
     that knows them before the result is published can make the audit blind.
 
-    Without a shuffler, tokens and a record nothing is sent: it is only printed what --count
-    canaries would see.
+    Without a shuffler, tokens and a record nothing is sent: the power of --count
+    canaries is printed.
 
     \b
     The power of an audit:

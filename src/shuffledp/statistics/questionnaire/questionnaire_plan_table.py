@@ -61,7 +61,7 @@ def _questions(plan: QuestionnairePlan, units: Mapping[str, str]) -> Table:
 
 
 def _strictest(plan: QuestionnairePlan) -> tuple[str, ...]:
-    """Returns what the smallest of several targets means for all people."""
+    """Returns the meaning of the smallest of several targets for all people."""
     targets = [level.target or 0.0 for level in plan.guarantee.levels]
     if len(targets) == 1:
         return ()
