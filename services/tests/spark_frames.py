@@ -25,7 +25,7 @@ from shuffledp_services.spark.session import session
 
 SECRET = bytes(range(32))
 LEVELS = (0.5, 1.0, 2.0)
-PEOPLE = 50_000
+PEOPLE = 12_000
 
 # Read by every engine that this process and its children start.
 os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark_configuration")
