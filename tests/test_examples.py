@@ -69,21 +69,6 @@ def test_bias_of_dependent_levels_is_the_one_that_was_predicted(
 
 
 @pytest.mark.slow
-def test_certificates_of_some_statistics_hold(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    example = runpy.run_path(str(EXAMPLES / "every_statistic.py"))
-    for name in set(example["PROTOCOLS"]) - {"mean", "sum"}:
-        del example["PROTOCOLS"][name]
-
-    example["main"]()
-
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert all(line.endswith("; holds") for line in lines)
-
-
-@pytest.mark.slow
 def test_every_statistic_has_a_certificate_that_holds(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -75,15 +75,29 @@ def test_cases_are_evenly_spaced_from_the_first_to_the_last(
 def test_every_slow_test_and_every_quick_case_is_run(
     tmp_path: Path, option: tuple[str, ...], ran: set[tuple[str, int]]
 ) -> None:
-    (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
-    (tmp_path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text(
+    assert cases_run(tmp_path, *option) == ran | SHORT | FEW
+
+
+def test_quick_tests_run_on_as_many_cases_as_are_asked_for(tmp_path: Path) -> None:
+    one, both = (
+        cases_run(tmp_path, "-m", "not slow", f"--quick-cases={most}")
+        for most in (1, 2)
+    )
+
+    assert one == {("short", 0), ("few", 0)}
+    assert both == SHORT | FEW
+
+
+def cases_run(folder: Path, *option: str) -> set[tuple[str, int]]:
+    (folder / "test_it.py").write_text(TESTS, encoding="utf-8")
+    (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+    (folder / "pytest.ini").write_text(
         "[pytest]\nmarkers =\n  slow\n  few_cases\n", encoding="utf-8"
     )
 
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-s", "-p", "fewer_cases", *option],
-        cwd=tmp_path,
+        cwd=folder,
         env={"PYTHONPATH": str(Path(__file__).parent)},
         capture_output=True,
         text=True,
@@ -91,9 +105,8 @@ def test_every_slow_test_and_every_quick_case_is_run(
     )
 
     words = done.stdout.replace(".", " ").split()
-    seen = {
+    return {
         (name, int(case))
         for name, case in itertools.pairwise(words)
         if name in ("long", "short", "few")
     }
-    assert seen == ran | SHORT | FEW

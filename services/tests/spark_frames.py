@@ -25,15 +25,15 @@ from shuffledp_services.spark.session import session
 
 SECRET = bytes(range(32))
 LEVELS = (0.5, 1.0, 2.0)
-PEOPLE = 50_000
+PEOPLE = 12_000
 
-
+# Read by every engine that this process and its children start.
+os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark_configuration")
 # Nobody else's machine needs to find this driver.
 CONFIGURATION = {
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "4",
 }
 # Spark's own server of Spark Connect, over the same engine.
 CONNECT = "sc://"

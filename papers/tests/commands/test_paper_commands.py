@@ -73,12 +73,13 @@ def test_the_case_of_a_row_is_tried_with_its_reading(
 
 
 def quick_experiments() -> list[str]:
-    """Names of experiments that took less than 10 seconds when they were stored."""
+    """Names of experiments that took less than 10 seconds when stored, quickest first."""
     names = sorted({entry.result for entry in ENTRIES if entry.result})
     paths = [RESULTS / f"{name}.json" for name in names]
     if not RESULTS.is_dir():
         return []
     results = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    results.sort(key=lambda result: float(result["seconds"]))
     return [result["experiment"] for result in results if result["seconds"] < 10.0]
 
 

@@ -1,6 +1,5 @@
 """`--spark URL`: the same tables, read and counted by a real Spark."""
 
-import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ import pytest
 from command_line import Command
 
 pytest.importorskip("pyspark", reason="Needs the extra spark.")
-if shutil.which("java") is None:
-    pytest.skip("Needs Java 17, from the system.", allow_module_level=True)
+
+import spark_frames  # noqa: F401 - skips where Java is missing, and configures engines.
 
 from shuffledp_services.analyst.shard_opening import open_on_all_cores
 from shuffledp_services.commands import spark

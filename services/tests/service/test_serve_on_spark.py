@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("pyspark", reason="Needs the extra spark.")
 
 import live_collection
-import spark_frames  # noqa: F401 - skips where Java is missing.
+import spark_frames  # noqa: F401 - skips where Java is missing, and configures engines.
 from live_collection import (
     estimate_of_one_value,
     fetched,

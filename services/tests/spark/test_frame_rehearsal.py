@@ -46,7 +46,7 @@ def named(people: pl.DataFrame) -> pl.DataFrame:
 def test_a_rehearsal_says_what_its_parts_say(
     spark: SparkSession, protocol: Any, value: str, read: str, names: Any
 ) -> None:
-    people = named(table(20_000))
+    people = named(table(5_000))
     frame = framed(spark, people)
 
     found = frames.rehearse(

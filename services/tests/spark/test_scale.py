@@ -200,10 +200,10 @@ def test_estimates_are_of_the_truth_and_certified_for_the_people(
     assert spread.to_dict() == sdp.account(protocol, own, delta=1e-6).to_dict()
 
 
-def test_a_million_different_budgets_are_certified_as_in_one_process(
+def test_hundreds_of_thousands_of_budgets_are_certified_as_in_one_process(
     spark: SparkSession,
 ) -> None:
-    budgets = np.random.default_rng(4).uniform(0.1, 3.0, 1_000_000)
+    budgets = np.random.default_rng(4).uniform(0.1, 3.0, 200_000)
     frame = framed(spark, pl.DataFrame({"budget": budgets}))
 
     found = frames.account(frame, sdp.Frequency(4), budget="budget", delta=1e-6)

@@ -256,7 +256,8 @@ def test_the_error_does_not_grow_with_the_target() -> None:
         optimize_items(
             {target: 100_000}, num_items=8, set_size=1, delta=1e-6
         ).mean_squared_error
-        for target in (0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0, 3.0)
+        # From 1 on, estimates alone would lead to blankets with ten times the error.
+        for target in (0.9, 1.0, 1.2, 2.0)
     ]
 
     assert errors == sorted(errors, reverse=True)

@@ -227,11 +227,11 @@ def test_intervals_of_joint_questions_cover_the_truth() -> None:
     questions = (
         TableQuestion("table", ATTRIBUTES),
         PairsQuestion("pairs", ATTRIBUTES),
-        GroupMeanQuestion("means", tuple("abcdefgh"), 0.0, 1.0),
+        GroupMeanQuestion("means", tuple("abcdefghijklmnop"), 0.0, 1.0),
     )
     plan = sdp.plan_questionnaire(questions, sdp.Wish(targets={1.0: n}))
     asked, people = plan.questionnaire, sdp.Population.from_counts({1.0: n})
-    rows, group, number = _answers(n), rng.integers(0, 8, n), rng.beta(2.0, 5.0, n)
+    rows, group, number = _answers(n), rng.integers(0, 16, n), rng.beta(2.0, 5.0, n)
     answers = {
         "table": rows,
         "pairs": rows,
@@ -244,7 +244,7 @@ def test_intervals_of_joint_questions_cover_the_truth() -> None:
         truth[question.name] = np.bincount(held, minlength=question.groups[0].buckets)
     errors: dict[str, list[Any]] = {name: [] for name in truth}
     covered: dict[str, list[Any]] = {name: [] for name in truth}
-    for _ in range(300):
+    for _ in range(150):
         tally = asked.draw_tally(answers, np.full(n, 1.0), rng=rng)
         for name, estimate in asked.estimate(tally, people).items():
             low, high = estimate.interval().T
