@@ -1,6 +1,7 @@
 """A loss on few values bounds no less, and composed integrals are above exact sums."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
@@ -9,10 +10,17 @@ import pytest
 from oracles.multiprecision import BlanketSum
 
 from shuffledp import Population
+from shuffledp.accounting.upper import contour
 from shuffledp.accounting.upper.atoms import Atoms, fewer_atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
+
+
+@pytest.fixture(params=[0.0, math.inf])
+def _much_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composed bounds with fewer points, and as others."""
+    monkeypatch.setattr(contour, "_MUCH_WORK", request.param)
 
 
 def positive_part(loss: Atoms, threshold: float) -> Fraction:
@@ -59,6 +67,7 @@ def test_few_values_are_left_as_they_are() -> None:
     assert fewer_atoms(loss) is loss
 
 
+@pytest.mark.usefixtures("_much_work")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
 @pytest.mark.parametrize(
     ("num_categories", "counts", "target"),
@@ -80,6 +89,7 @@ def test_composed_integrals_are_above_the_double_sum_in_fifty_digits(
     assert exact <= mp.mpf(bound.delta(share * target)) <= 1.1 * exact
 
 
+@pytest.mark.usefixtures("_much_work")
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.2])
 def test_composed_bounds_of_noise_are_larger_by_next_to_nothing(epsilon: float) -> None:
     people = Population.from_counts({1.0: 2_000})
@@ -93,3 +103,27 @@ def test_composed_bounds_of_noise_are_larger_by_next_to_nothing(epsilon: float) 
     upper = composed.delta(epsilon)
 
     assert plain.delta(epsilon) <= upper <= 1.002 * plain.delta(epsilon)
+
+
+def test_composed_bounds_are_those_of_one_collection_where_these_are_quick() -> None:
+    people = Population.from_counts({1.0: 10_000})
+    ((cover, *_),) = KRandomizedResponse(10).covers([1.0], people, delta=1e-6)
+    others = np.array([9_999.0])
+    plain, composed = (
+        ContourBound(cover, cover.blanket_probabilities, others, is_composed)
+        for is_composed in (False, True)
+    )
+
+    assert composed.delta(0.01) == plain.delta(0.01)
+
+
+def test_a_slow_integral_of_a_composition_has_fewer_points() -> None:
+    people = Population.from_counts({1.0: 40})
+    ((cover,),) = KRandomizedResponse(10).covers([1.0], people, delta=1e-6)
+    bound = ContourBound(cover, cover.blanket_probabilities, np.array([39.0]), True)
+
+    few = bound.delta(0.2)
+
+    plain = replace(bound, is_composed=False).delta(0.2)
+    # So few people do not smooth the sum, and points are as many as the noise takes.
+    assert plain < few <= 1.1 * plain

@@ -15,11 +15,12 @@ Errors of the evaluation are added to the result (contour_integrand.py).
 import functools
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shuffledp.accounting.upper.atoms import atoms, fewer_atoms
+from shuffledp.accounting.upper.atoms import Atoms, atoms, fewer_atoms
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover
@@ -29,6 +30,9 @@ from shuffledp.types import Floats
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
 _LOG_SMALLEST = math.log(_SMALLEST)
+# Points times atoms of an integral that takes milliseconds. A composition makes hundreds:
+# longer ones with fewer points.
+_MUCH_WORK = 3e5
 # The sum of fewer losses is as smooth as they are, and their number saves nothing.
 _MANY_MESSAGES = 30.0
 
@@ -103,21 +107,45 @@ class ContourBound:
                 if loss.losses.max() <= 0.0:
                     return 0.0, 0.0
                 coarse = cover.cells is not None
-                if self.is_composed and self._has_many_messages:
-                    loss = fewer_atoms(loss)
-                integrand = ContourIntegrand(
-                    loss,
-                    self.probabilities,
-                    self.counts,
-                    coarse=coarse,
-                    is_composed=self.is_composed,
+                if self.is_composed:
+                    with suppress(OverflowError):
+                        return self._integrated(
+                            loss, unit, coarse=coarse, most_work=_MUCH_WORK
+                        )
+                    if self._has_many_messages:
+                        loss = fewer_atoms(loss)
+                return self._integrated(
+                    loss, unit, coarse=coarse, is_composed=self.is_composed
                 )
-                level = integrand.level + math.log(unit)
-                if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
-                    # So far out the points are millions, and nothing smaller is returned.
-                    return _SMALLEST, 0.0
-                value, error = integrand.integral()
-                upper = math.exp(level + math.log(max(value, 0.0) + error))
-                return upper, math.exp(level) * max(value - error, 0.0)
             except (OverflowError, ValueError, ZeroDivisionError):
                 return math.nan, math.nan
+
+    def _integrated(
+        self,
+        loss: Atoms,
+        unit: float,
+        *,
+        coarse: bool,
+        is_composed: bool = False,
+        most_work: float = math.inf,
+    ) -> tuple[float, float]:
+        """Returns upper and lower end of the integral, of losses in this unit.
+
+        Raises:
+            OverflowError: If it takes more work, or numbers are too extreme.
+        """
+        integrand = ContourIntegrand(
+            loss,
+            self.probabilities,
+            self.counts,
+            coarse=coarse,
+            is_composed=is_composed,
+            most_work=most_work,
+        )
+        level = integrand.level + math.log(unit)
+        if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
+            # So far out the points are millions, and nothing smaller is returned.
+            return _SMALLEST, 0.0
+        value, error = integrand.integral()
+        upper = math.exp(level + math.log(max(value, 0.0) + error))
+        return upper, math.exp(level) * max(value - error, 0.0)

@@ -33,6 +33,8 @@ _COARSER, _COMPOSED = 50.0, 100.0
 # Blocks times atoms, and points that count times atoms; more would take too long.
 _MOST_BLOCKS = 6e7
 _MOST_WORK = 4e7
+# What a point costs whatever the number of atoms, in atoms.
+_PER_POINT = 30
 # What a block costs whatever the number of atoms, in atoms.
 _PER_BLOCK = 100
 # Points that are looked at together: more where log |G| changes by so little, at most,
@@ -57,7 +59,8 @@ class ContourIntegrand:
         probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: Other people in each group, shape (groups,).
         coarse: Whether losses vary within cells.
-        is_composed: Whether the bound is composed with others.
+        is_composed: Whether the bound is composed with others, and fewer points do.
+        most_work: Points times atoms, and a few, that are evaluated at most.
     """
 
     def __init__(
@@ -68,9 +71,10 @@ class ContourIntegrand:
         *,
         coarse: bool,
         is_composed: bool = False,
+        most_work: float = math.inf,
     ) -> None:
         self.losses, self.masses = loss.losses, loss.masses
-        self._num_terms = loss.num_terms
+        self._num_terms, self._most_work = loss.num_terms, most_work
         self.probabilities, self.counts = probabilities, counts
         # log G(1 + x).
         self._log_g = LogProduct(probabilities, counts)
@@ -209,7 +213,11 @@ class ContourIntegrand:
         x = self._phi_less_1(middles[::side], middles[:side] - middles[0])[0]
         x = x.ravel()[:num_blocks]
         seen = self._cheap(x, margin * size) > -_SKIP
-        if not np.count_nonzero(seen) * size * self.losses.size < _MOST_WORK:
+        num_points = np.count_nonzero(seen) * size
+        if not (
+            num_points * self.losses.size < _MOST_WORK
+            and num_points * (self.losses.size + _PER_POINT) <= self._most_work
+        ):
             raise OverflowError
         x, slope = self._phi_less_1(middles[seen], offsets)
         z = middles[seen][:, None] + offsets
