@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from shuffledp.planning.wish import Wish
-from shuffledp.statistics.items.plan import PLAN
+from shuffledp.statistics.items.plan_command import PLAN
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from shuffledp.format_number import plain
 from shuffledp.planning.wish import Wish
 
 # Smaller targets of a larger share of people are no exception.
-_FEW = 0.05
+_LARGEST_SHARE = 0.05
 # Smaller gains are not worth a sentence.
 _LEAST_FACTOR = 1.5
 
@@ -63,7 +63,7 @@ def without_strict_targets(wish: Wish) -> Wish | None:
     """
     targets, num_stricter = dict(sorted((wish.targets or {}).items())), 0
     for target, count in list(targets.items()):
-        if num_stricter + count >= _FEW * wish.num_users:
+        if num_stricter + count >= _LARGEST_SHARE * wish.num_users:
             # This one is kept; those before it are left out.
             targets[target] += num_stricter
             break

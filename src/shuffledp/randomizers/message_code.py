@@ -50,7 +50,7 @@ class NumberCode:
 
     @property
     def entry(self) -> np.dtype[Any]:
-        """64 bits."""
+        """Type of a packed message: a whole number of 64 bits."""
         return NUMBER
 
     def pack(self, messages: Ints) -> NDArray[Any]:

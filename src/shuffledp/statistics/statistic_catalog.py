@@ -59,7 +59,7 @@ REHEARSALS = _statistics_with("rehearsal.py")
 # Statistics that services can ask people about.
 SURVEYS = _statistics_with("survey.py")
 # Statistics whose protocols are compared before a collection.
-PLANS = _statistics_with("plan.py")
+PLANS = _statistics_with("plan_command.py")
 # Statistics with a choice of mechanisms, which a page compares.
 EXPLORATIONS = _statistics_with("exploration.py")
 
@@ -119,7 +119,7 @@ def plan_named(name: str) -> "PlanDeclaration":
     """
     if name not in PLANS:
         raise InvalidInputError(f"Expected one of {', '.join(PLANS)}, got {name!r}.")
-    declaration: PlanDeclaration = _module(f"statistics.{name}.plan").PLAN
+    declaration: PlanDeclaration = _module(f"statistics.{name}.plan_command").PLAN
     return declaration
 
 

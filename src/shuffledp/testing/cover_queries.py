@@ -63,7 +63,8 @@ def _queries(
         yield distributions, distributions.population, delta, f"at delta {delta:g}"
     for size in (1, _LARGE_POPULATION):
         population = Population.from_counts(dict.fromkeys(levels, size))
-        yield distributions, population, 1e-9, f"among {size:,} people of each level"
+        people = "1 person" if size == 1 else f"{size:,} people"
+        yield distributions, population, 1e-9, f"among {people} of each level"
     if len(levels) > 1:
         for index in sorted({0, len(levels) - 1}):
             counts = dict.fromkeys(levels, _LARGE_POPULATION) | {levels[index]: 2}
