@@ -51,7 +51,7 @@ OTHER_MEANINGS_OF_STATISTICS = {
 OTHER_MEANINGS_OF_MECHANISMS = {
     "cli/account_command.py": "help of an option about a published bound of one",
     "statistics/frequency/survey.py": "help of a term that tasks state for one",
-    "statistics/mean/plan_command.py": "messages of one bit, whichever mechanism sends them",
+    "statistics/mean/plan_command.py": "messages of one bit, of whichever mechanism",
     "statistics/shared_parameters.py": "an example in a help text",
     "federated/noisy_steps.py": "noise of a whole step of training, and no randomizer",
 }
