@@ -34,6 +34,7 @@ BASE = {
     "question_tables",
     "public_names",
     "parameter",
+    "file_reading",
     "strict_json",
     "tally",
     "version",

@@ -176,5 +176,5 @@ def test_files_are_read_up_to_a_size(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"at most 10 bytes in c\.json, got more"):
         read_json_file(path, max_bytes=10)
     for other in (tmp_path, tmp_path / "absent.json"):
-        with pytest.raises(DataError, match="Could not read"):
+        with pytest.raises(DataError, match="Expected a file at"):
             read_json_file(other)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import DataError
+from shuffledp.file_reading import require_file
 
 _LARGEST_FILE = 2**24
 
@@ -19,6 +20,7 @@ def read_question_tables(path: Path) -> dict[str, dict[str, Any]]:
     Raises:
         DataError: If it cannot be read, or has no such tables.
     """
+    require_file(path)
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise DataError(f"Expected a file of questions below 16 MB: {path}.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from shuffledp.errors import DataError
+from shuffledp.file_reading import require_file
 
 MAX_BYTES = 50_000_000
 # No format of the library nests nearly as deep, and recursion over values stays safe.
@@ -32,6 +33,7 @@ def read_json_file(path: Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     Raises:
         DataError: If it cannot be read, is larger, or holds anything else.
     """
+    require_file(path)
     try:
         with path.open("rb") as file:
             file_bytes = file.read(max_bytes + 1)

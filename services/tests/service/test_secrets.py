@@ -111,9 +111,9 @@ def test_a_refusal_shows_nothing_of_a_key_that_is_too_long(tmp_path: Path) -> No
 
 
 def test_missing_files_and_folders_are_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="Could not read"):
+    with pytest.raises(DataError, match="Expected a file at"):
         ShufflerSecrets.load(tmp_path / "none.json")
-    with pytest.raises(DataError, match="Could not read"):
+    with pytest.raises(DataError, match="Expected a file at"):
         load_task(tmp_path)
     with pytest.raises(DataError, match="Could not write"):
         write_new(tmp_path / "none" / "file", "text")

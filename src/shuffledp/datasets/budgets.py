@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.arrays import level_array
-from shuffledp.datasets.table_kinds import TABLES, require_file
+from shuffledp.datasets.table_kinds import TABLES
 from shuffledp.errors import DataError, PopulationError
+from shuffledp.file_reading import require_file
 from shuffledp.population import EXPECTED_BUDGETS, possible_budgets
 from shuffledp.types import Floats
 

@@ -14,8 +14,8 @@ from shuffledp.datasets.missing import (
     cleaned_rows,
     refuse_missing,
 )
-from shuffledp.datasets.table_kinds import require_file
 from shuffledp.errors import DataError
+from shuffledp.file_reading import require_file
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from shuffledp.datasets.table_kinds import (
     PARQUET,
     SEPARATED,
     TABLES,
-    require_file,
 )
 from shuffledp.errors import DataError
+from shuffledp.file_reading import require_file
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _FORMS = (

@@ -1,9 +1,8 @@
 """File suffixes of tables, and names of categories, without loading a table reader."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
 
 SEPARATED = (".csv", ".tsv", ".txt")
@@ -39,10 +38,3 @@ def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
             )
         )
     return names
-
-
-def require_file(path: Path) -> None:
-    """Raises DataError unless there is a file."""
-    if not path.is_file():
-        instead = "a directory" if path.is_dir() else "none"
-        raise DataError(f"Expected a file at {path}, found {instead}.")

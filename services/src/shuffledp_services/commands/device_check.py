@@ -37,14 +37,11 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
         former_task,
         missing_messages,
     )
-    from shuffledp_services.storage.key_files import load_task
+    from shuffledp_services.storage.key_files import load_task, read_file
     from shuffledp_services.wire.inclusion import KeptReceipt
 
     task = load_task(path)
-    try:
-        lines = receipts.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"Could not read {receipts}.") from error
+    lines = read_file(receipts).splitlines()
     if not lines:
         raise DataError(f"Expected receipts in {receipts}, got none.")
     # A receipt that was saved twice counts once.

@@ -141,17 +141,18 @@ def notice_of(given: dict[str, Any]) -> "Notice":
 
 
 def _translation(path: Path) -> "Translation":
+    from shuffledp_services.storage.key_files import read_file
     from shuffledp_services.wire.canonical import read_object
     from shuffledp_services.wire.notice import Translation
     from shuffledp_services.wire.refusal import Refusal
 
     try:
         # Editors of some systems begin UTF-8 with a mark that JSON does not know.
-        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        content = read_file(path).removeprefix(codecs.BOM_UTF8)
         value = read_object(content, f"{path}")
         language = value.pop("language", None)
         return Translation.from_dict(language, value)
-    except (OSError, Refusal) as error:
+    except Refusal as error:
         raise DataError(f"{path}: {error}") from error
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.file_reading import require_file
 from shuffledp.shuffler.dummy_seed import DummySeed
 from shuffledp_services.wire.canonical import from_text, read_object, to_text
 from shuffledp_services.wire.refusal import Refusal
@@ -244,8 +245,9 @@ def read_file(path: Path) -> bytes:
     """Reads a whole file.
 
     Raises:
-        DataError: If it cannot be read.
+        DataError: If it is no ordinary file, or cannot be read.
     """
+    require_file(path)
     try:
         return path.read_bytes()
     except OSError as error:
