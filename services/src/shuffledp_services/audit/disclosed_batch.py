@@ -68,7 +68,9 @@ def read_disclosed_batch(folder: Path, task: Task) -> DisclosedBatch:
             hashes.append(hash_messages(content, batch.header.sealed_size))
             piles.append(np.full(len(hashes[-1]), shard.group))
     except OSError as error:
-        raise DataError(f"Could not read the batch in {folder}.") from error
+        raise DataError(
+            f"Could not read the batch in {folder}: {error.strerror}."
+        ) from error
     except Refusal as refusal:
         raise DataError(
             f"Expected a batch of this task in {folder}: {refusal}"

@@ -185,4 +185,6 @@ class DeviceState:
                 raise
             self._database.execute("COMMIT")
         except sqlite3.Error as error:
-            raise DataError(f"Could not write {self._file.path}.") from error
+            # Some of its reasons end with a full stop, and others do not.
+            reason = str(error).rstrip(".")
+            raise DataError(f"Could not write {self._file.path}: {reason}.") from error
