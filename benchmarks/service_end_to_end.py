@@ -50,7 +50,8 @@ from shuffledp_services.device.uploads import SimulatedPeople
 from shuffledp_services.http.http_client import UnreachableError
 from shuffledp_services.operator.shuffler_commands import operate_with
 from shuffledp_services.operator.task_signatures import signature_file
-from shuffledp_services.storage.key_files import TASK_FILE, write_new
+from shuffledp_services.storage.key_files import TASK_FILE
+from shuffledp_services.storage.new_files import write_new
 from shuffledp_services.storage.roster_files import roster_filename
 from shuffledp_services.wire.command import Action
 from shuffledp_services.wire.parties import Role, agreement

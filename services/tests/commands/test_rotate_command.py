@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from full_disk import fail_at
 from service_parties import LEVELS, NOTICE, question
 
+from shuffledp.errors import DataError
 from shuffledp_services.operator.task_setup import create_task
 from shuffledp_services.operator.task_signatures import (
     draw_keys,
@@ -25,11 +27,8 @@ ROTATE = ("task", "rotate", "old", "new")
 SECRETS = ("shuffler.json", "enroller.json")
 
 
-@pytest.fixture(scope="module")
-def agreed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task that three parties in one folder have signed."""
-    folder = tmp_path_factory.mktemp("agreed")
-    public = {role: draw_keys(folder, role, Suite.X25519)[1] for role in Role}
+def some_task(folder: Path, public: dict[Role, Path]) -> None:
+    """A task of the analyst in a folder, of these public parts."""
     create_task(
         folder,
         name="A test",
@@ -44,6 +43,14 @@ def agreed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shuffler_key=load_public_part(public[Role.SHUFFLER], Role.SHUFFLER),
         enroller_key=load_public_part(public[Role.ENROLLER], Role.ENROLLER),
     )
+
+
+@pytest.fixture(scope="module")
+def agreed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A task that three parties in one folder have signed."""
+    folder = tmp_path_factory.mktemp("agreed")
+    public = {role: draw_keys(folder, role, Suite.X25519)[1] for role in Role}
+    some_task(folder, public)
     for role in (Role.SHUFFLER, Role.ENROLLER):
         sign(folder, role)
     return folder
@@ -136,6 +143,40 @@ def test_what_cannot_be_rotated_writes_nothing(
     assert "public part of the enroller" in not_theirs
     assert "task.enroller.sig" in unsigned
     assert "kept as it is" in again
+
+
+@pytest.mark.parametrize("call", [0, 2, 6])
+def test_a_full_disk_leaves_the_new_folder_as_it_was(
+    command: Command, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    draw_keys(new, Role.SHUFFLER, Suite.X25519)
+    before = {path: path.read_bytes() for path in new.iterdir()}
+
+    # The seventh sync is that of the analyst's signature.
+    with monkeypatch.context() as patch:
+        fail_at(patch, call)
+        outcome = command(*ROTATE)
+
+    assert outcome.is_refusal
+    assert "No space left" in outcome.err
+    assert before == {path: path.read_bytes() for path in new.iterdir()}
+    assert command(*ROTATE).code == 0
+
+
+def test_a_task_that_cannot_be_signed_is_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = {role: draw_keys(tmp_path, role, Suite.X25519)[1] for role in Role}
+    before = set(tmp_path.iterdir())
+
+    # The third sync is that of the signature.
+    with monkeypatch.context() as patch:
+        fail_at(patch, 2)
+        with pytest.raises(DataError, match=r"analyst\.sig: No space"):
+            some_task(tmp_path, public)
+
+    assert set(tmp_path.iterdir()) == before
+    some_task(tmp_path, public)
 
 
 def test_nobody_signs_or_runs_what_differs_in_more_than_keys(

@@ -46,8 +46,8 @@ from shuffledp_services.storage.key_files import (
     AnalystSecrets,
     EnrollerSecrets,
     ShufflerSecrets,
-    write_new,
 )
+from shuffledp_services.storage.new_files import write_new
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.sealing import Suite
 from shuffledp_services.wire.signed_plan import Acknowledgement, PublishedPlan

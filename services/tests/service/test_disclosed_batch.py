@@ -105,7 +105,9 @@ def test_a_batch_that_was_changed_is_refused(tmp_path: Path) -> None:
     shard.unlink()
     with pytest.raises(DataError, match="the manifest names it"):
         read_disclosed_batch(folder, who.task)
-    with pytest.raises(DataError, match=r"Could not read the batch in .*: No such file"):
+    with pytest.raises(
+        DataError, match=r"Could not read the batch in .*: No such file"
+    ):
         read_disclosed_batch(tmp_path, who.task)
     with pytest.raises(DataError, match="Expected a batch of this task"):
         read_disclosed_batch(folder, parties().task)

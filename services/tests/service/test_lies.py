@@ -325,7 +325,9 @@ def test_the_state_is_its_owners_alone_and_of_one_program_at_a_time(
 
     assert len(secret) == 32
     assert path.stat().st_mode & 0o077 == 0
-    with pytest.raises(DataError, match=r"Could not write .*second\.db: .+ closed \w+\.$"):
+    with pytest.raises(
+        DataError, match=r"Could not write .*second\.db: .+ closed \w+\.$"
+    ):
         state.remember(Step(parties().task, 1), [], [])
     path.write_bytes(b"no database" * 100)
     with pytest.raises(DataError, match=r"device\.db"):

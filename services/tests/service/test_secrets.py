@@ -14,8 +14,8 @@ from shuffledp_services.storage.key_files import (
     AnalystSecrets,
     ShufflerSecrets,
     load_task,
-    write_new,
 )
+from shuffledp_services.storage.new_files import write_new
 from shuffledp_services.wire.sealing import Suite
 
 

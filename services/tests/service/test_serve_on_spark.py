@@ -30,7 +30,8 @@ from live_services import Setup, pair
 from service_parties import Parties, published_values
 
 from shuffledp_services.operator.task_signatures import signature_file
-from shuffledp_services.storage.key_files import ANALYST_FILE, TASK_FILE, write_new
+from shuffledp_services.storage.key_files import ANALYST_FILE, TASK_FILE
+from shuffledp_services.storage.new_files import write_new
 from shuffledp_services.wire.parties import agreement
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]

@@ -189,7 +189,7 @@ async def _send(
     )
     from shuffledp_services.http.http_client import TIMEOUT
     from shuffledp_services.http.trusted_certificates import service_client
-    from shuffledp_services.storage.key_files import write_new
+    from shuffledp_services.storage.new_files import write_new
 
     # A party that can predict the draws can make the audit blind.
     rng = SystemRandom()

@@ -34,7 +34,7 @@ def open_command(folder: Path, result: Path) -> None:
     # Imported here: services need an extra.
     from shuffledp_services.audit.dummy_audit import open_seed
     from shuffledp_services.operator.task_signatures import load_agreed, load_dummies
-    from shuffledp_services.storage.key_files import write_new
+    from shuffledp_services.storage.new_files import write_new
 
     task = load_agreed(folder)
     secrets = load_dummies(folder, task)

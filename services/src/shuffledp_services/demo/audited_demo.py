@@ -48,9 +48,8 @@ from shuffledp_services.operator.shuffler_commands import operate_with
 from shuffledp_services.storage.key_files import (
     SHUFFLER_FILE,
     ShufflerSecrets,
-    make_folder,
-    write_new,
 )
+from shuffledp_services.storage.new_files import make_folder, write_new
 from shuffledp_services.wire.command import Action
 from shuffledp_services.wire.task import Task
 

@@ -7,8 +7,8 @@ from shuffledp.errors import InvalidInputError
 from shuffledp_services.storage.key_files import (
     ENROLLER_FILE,
     EnrollerSecrets,
-    write_new,
 )
+from shuffledp_services.storage.new_files import NewFile, write_all_new
 from shuffledp_services.storage.roster_files import roster_filename
 from shuffledp_services.wire.invitation import Invitation, draw_invitations
 from shuffledp_services.wire.roster import write_roster
@@ -64,13 +64,8 @@ def write_enrolment(
     tokens = [each.token for each in invitations]
     roster = folder / roster_filename(epoch)
     content = write_roster(task, epoch, tokens, secrets.signing_key)
-    # Never replaced: its tokens may have been given out.
-    write_new(roster, content)
-    try:
-        lines = "".join(f"{line(each)}\n" for each in invitations)
-        write_new(output, lines, mode=0o600)
-    except BaseException:
-        # Without the invitations, the tokens of the roster could never be used.
-        roster.unlink()
-        raise
+    lines = "".join(f"{line(each)}\n" for each in invitations)
+    # Never replaced: its tokens may have been given out. Both or none: without the
+    # invitations, the tokens of the roster could never be used.
+    write_all_new([NewFile(roster, content), NewFile(output, lines, mode=0o600)])
     return roster

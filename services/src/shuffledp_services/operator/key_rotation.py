@@ -15,7 +15,11 @@ from shuffledp_services.storage.key_files import (
     ANALYST_FILE,
     TASK_FILE,
     AnalystSecrets,
-    write_new,
+)
+from shuffledp_services.storage.new_files import (
+    NewFile,
+    removed_on_error,
+    write_all_new,
 )
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.refusal import Refusal
@@ -60,12 +64,13 @@ def rotate_task(former_folder: Path, folder: Path) -> tuple[Task, tuple[Role, ..
     except Refusal as error:
         raise InvalidInputError(f"Expected new keys in {folder}: {error}") from error
     # Written only now: a refused rotation leaves the folder as it was.
-    if keeps:
-        analyst.save(folder / ANALYST_FILE)
-    write_new(folder / FORMER_FILE, former.to_json().decode())
-    write_new(folder / TASK_FILE, task.to_json().decode())
+    files = [analyst.new_file(folder / ANALYST_FILE)] if keeps else []
+    files.append(NewFile(folder / FORMER_FILE, former.to_json()))
+    files.append(NewFile(folder / TASK_FILE, task.to_json()))
+    write_all_new(files)
     # Last, because it reads both files.
-    sign(folder, Role.ANALYST)
+    with removed_on_error([file.path for file in files]):
+        sign(folder, Role.ANALYST)
     return task, roles
 
 

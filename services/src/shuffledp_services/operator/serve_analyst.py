@@ -22,8 +22,8 @@ from shuffledp_services.operator.task_signatures import (
 from shuffledp_services.storage.key_files import (
     ANALYST_FILE,
     AnalystSecrets,
-    make_folder,
 )
+from shuffledp_services.storage.new_files import make_folder
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.signed_plan import prove_plan_rule
 from shuffledp_services.wire.task import Task

@@ -21,8 +21,8 @@ from shuffledp_services.storage.key_files import (
     ANALYST_FILE,
     TASK_FILE,
     AnalystSecrets,
-    write_new,
 )
+from shuffledp_services.storage.new_files import removed_on_error, write_new
 from shuffledp_services.wire.notice import Notice
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.question import Question
@@ -129,9 +129,10 @@ def create_task(
                 f"{'; '.join(failures)}."
             )
     task.check_shown()
-    write_new(folder / TASK_FILE, task.to_json().decode())
+    write_new(folder / TASK_FILE, task.to_json())
     # Reads the file again, so that exactly the stored bytes are signed.
-    sign(folder, Role.ANALYST)
+    with removed_on_error([folder / TASK_FILE]):
+        sign(folder, Role.ANALYST)
     return task
 
 

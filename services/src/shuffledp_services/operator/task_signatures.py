@@ -23,8 +23,12 @@ from shuffledp_services.storage.key_files import (
     EnrollerSecrets,
     ShufflerSecrets,
     load_task,
-    make_folder,
     read_file,
+)
+from shuffledp_services.storage.new_files import (
+    NewFile,
+    new_folder,
+    write_all_new,
     write_new,
 )
 from shuffledp_services.wire.canonical import read_object
@@ -78,11 +82,7 @@ def draw_keys(
     Raises:
         DataError: If the folder has keys already, or cannot be written.
     """
-    make_folder(folder)
     secret, public = folder / _FILES[role], folder / public_part_file(role)
-    # Checked first: otherwise new secret keys would stay without their public part.
-    if public.exists():
-        raise DataError(f"Expected no file {public} yet: it is kept as it is.")
     secrets: AnalystSecrets | ShufflerSecrets | EnrollerSecrets
     if role is Role.ANALYST:
         secrets = AnalystSecrets.new(suite)
@@ -90,15 +90,17 @@ def draw_keys(
         secrets = ShufflerSecrets.new()
     else:
         secrets = EnrollerSecrets.new()
-    # Fails if there are keys already: they are never overwritten.
-    secrets.save(secret)
-    commitment = None
+    files, commitment = [secrets.new_file(secret)], None
     if dummies:
         drawn = DummySecrets.new()
-        drawn.save(folder / DUMMIES_FILE)
+        files.append(drawn.new_file(folder / DUMMIES_FILE))
         commitment = drawn.commitment
     content = public_part(role, secrets.signing_key, commitment)
-    write_new(public, json.dumps(content, indent=2) + "\n")
+    files.append(NewFile(public, json.dumps(content, indent=2) + "\n"))
+    # All or none: without their public part, secret keys would be of no use, and yet
+    # stand in the way of others. Fails if there are keys already.
+    with new_folder(folder):
+        write_all_new(files)
     return secret, public
 
 

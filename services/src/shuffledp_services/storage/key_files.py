@@ -23,6 +23,7 @@ from typing import Any, Self
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.file_reading import require_file
 from shuffledp.shuffler.dummy_seed import DummySeed
+from shuffledp_services.storage.new_files import NewFile, write_all_new
 from shuffledp_services.wire.canonical import from_text, read_object, to_text
 from shuffledp_services.wire.refusal import Refusal
 from shuffledp_services.wire.sealing import Suite, new_private_key, public_key_of
@@ -53,10 +54,14 @@ class _Secrets:
         Raises:
             DataError: If the file exists: keys are never overwritten.
         """
+        write_all_new([self.new_file(path)])
+
+    def new_file(self, path: Path) -> NewFile:
+        """Returns the file that `save` writes, to be written with others."""
         text = {
             field.name: to_text(getattr(self, field.name)) for field in fields(self)
         }
-        write_new(path, json.dumps(text, indent=2) + "\n", mode=0o600)
+        return NewFile(path, json.dumps(text, indent=2) + "\n", mode=0o600)
 
     @classmethod
     def _load(cls, path: Path, sizes: dict[str, tuple[int, ...]]) -> Self:
@@ -229,18 +234,6 @@ def load_task(path: Path) -> Task:
     return task
 
 
-def make_folder(folder: Path) -> None:
-    """Creates a folder that only its owner can read, unless it exists.
-
-    Raises:
-        DataError: If it cannot be created.
-    """
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"Could not make {folder}: {error.strerror}.") from error
-
-
 def read_file(path: Path) -> bytes:
     """Reads a whole file.
 
@@ -252,44 +245,6 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DataError(f"Could not read {path}: {error.strerror}.") from error
-
-
-def write_new(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Writes a new file completely, or not at all.
-
-    Raises:
-        DataError: If the file exists, or cannot be written.
-    """
-    try:
-        # O_EXCL also refuses a link under this name, and the mode holds from the first
-        # byte.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "wb") as file:
-            try:
-                file.write(content.encode() if isinstance(content, str) else content)
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                # Otherwise half a file would stay, and the next attempt would be
-                # refused.
-                path.unlink()
-                raise
-        # A new name is durable only once its folder is synced, too.
-        sync_folder(path.parent)
-    except FileExistsError:
-        raise DataError(f"Expected no file {path} yet: it is kept as it is.") from None
-    except OSError as error:
-        raise DataError(f"Could not write {path}: {error.strerror}.") from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Syncs the names in a folder to the disk, on systems that support it."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _key(value: dict[str, Any], name: str, sizes: tuple[int, ...]) -> bytes:
