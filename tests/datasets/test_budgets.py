@@ -75,6 +75,37 @@ def test_other_files_are_refused_and_not_quoted(
         read_budgets(tmp_path / "absent", column)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3,",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1" + "0" * 30 + ",)}",
+        "{'descr': (), 'fortran_order': False, 'shape': (3,)}",
+        "[" * 9_000,
+        "'\\d'",
+    ],
+    ids=["cut", "larger than memory", "beyond integers", "no type", "deep", "escape"],
+)
+@pytest.mark.filterwarnings("error")
+def test_arrays_with_damaged_headers_are_refused(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.npy"
+    text = header.encode() + b"\n"
+    size = len(text).to_bytes(2, "little")
+    path.write_bytes(b"\x93NUMPY\x01\x00" + size + text + bytes(24))
+
+    with pytest.raises(DataError, match=r"one number per person in .*, in NumPy's"):
+        read_budgets(path)
+
+
+def test_an_archive_of_arrays_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", b=np.ones(3))
+    path = (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+
+    with pytest.raises(DataError, match="one number per person"):
+        read_budgets(path)
+
+
 def test_whoever_has_no_budget_is_named_by_her_row(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("b,c\n1,1\n,1\nNA,1\n")

@@ -1,9 +1,11 @@
 """Reader of budgets, one per person, from a file of numbers or a table column."""
 
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.arrays import level_array
 from shuffledp.datasets.table_kinds import TABLES
@@ -36,18 +38,32 @@ def read_budgets(path: Path, column: str | None = None) -> Floats:
         return _from_table(path, column)
     if path.stat().st_size == 0:
         raise DataError(f"Expected at least one person in {path}, found none.")
-    try:
-        if kind == ".npy":
-            # A pickle could run any code.
-            loaded = np.load(path, allow_pickle=False)
-        else:
-            text = path.read_text(encoding="utf-8-sig")
-            loaded = np.array(text.split(), dtype=np.float64)
-    except (OSError, ValueError) as error:
-        raise DataError(f"Expected one number per person in {path}.") from error
+    loaded = _from_array(path) if kind == ".npy" else _from_text(path)
     if loaded.ndim != 1 or loaded.size == 0 or loaded.dtype.kind not in "fiu":
         raise DataError(f"Expected one number per person in {path}.")
     return level_array(loaded, "budgets")
+
+
+def _from_array(path: Path) -> NDArray[Any]:
+    try:
+        with path.open("rb") as file, warnings.catch_warnings():
+            # Damaged headers make NumPy's parser warn of their syntax, too.
+            warnings.simplefilter("ignore")
+            # A pickle could run any code.
+            return np.lib.format.read_array(file, allow_pickle=False)
+    # Headers are parsed as Python, which fails in many ways, and may state any size.
+    except Exception as error:
+        raise DataError(
+            f"Expected one number per person in {path}, in NumPy's format."
+        ) from error
+
+
+def _from_text(path: Path) -> Floats:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return np.array(text.split(), dtype=np.float64)
+    except (OSError, ValueError) as error:
+        raise DataError(f"Expected one number per person in {path}.") from error
 
 
 def _from_table(path: Path, column: str) -> Floats:
