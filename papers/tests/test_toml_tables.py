@@ -92,6 +92,7 @@ def test_errors_name_the_file_and_the_row(line: str, what: str) -> None:
         (HEAD, "in x.toml, rows 2; name is missing"),
         ("shared.who = 1", "Expected str in x.toml, shared, who, got 1"),
         ("shared = 1", "Expected Mapping in x.toml, shared, got 1"),
+        ("rows = " + "[" * 50_000, "Expected values nested less deep in x.toml"),
     ],
 )
 def test_what_is_missing_is_named(text: str, what: str) -> None:

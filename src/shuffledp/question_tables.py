@@ -7,6 +7,7 @@ from typing import Any
 
 from shuffledp.errors import DataError
 from shuffledp.file_reading import require_file
+from shuffledp.strict_json import check_depth, too_deep
 
 _LARGEST_FILE = 2**24
 
@@ -29,6 +30,10 @@ def read_question_tables(path: Path) -> dict[str, dict[str, Any]]:
         raise DataError(f"Cannot read {path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"Expected TOML in {path}: {error}.") from error
+    except RecursionError:
+        raise too_deep(str(path)) from None
+    # Names with many dots nest without brackets, and so without any recursion so far.
+    check_depth(tables, str(path))
     described = tables.get("questions")
     if set(tables) != {"questions"} or not isinstance(described, dict) or not described:
         raise DataError(

@@ -75,14 +75,14 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
-        raise _too_deep(what) from None
+        raise too_deep(what) from None
     except ValueError as error:
         raise DataError(f"Expected {what} to hold JSON.") from error
     if not isinstance(value, dict):
         raise DataError(f"Expected {what} to hold one JSON object.")
     # Fewer brackets than MAX_DEPTH cannot nest deeper: most files skip the check.
     if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(value, what)
+        check_depth(value, what)
     return value
 
 
@@ -106,7 +106,7 @@ def _finite_number(text: str) -> float:
     return number
 
 
-def _check_depth(value: dict[str, Any], what: str) -> None:
+def check_depth(value: dict[str, Any], what: str) -> None:
     """Raises DataError if values nest deeper than `MAX_DEPTH`."""
     # Layer by layer: a recursive check would itself meet Python's recursion limit.
     layer: list[Any] = [value]
@@ -119,8 +119,9 @@ def _check_depth(value: dict[str, Any], what: str) -> None:
             if isinstance(inner, dict | list)
         ]
     if layer:
-        raise _too_deep(what)
+        raise too_deep(what)
 
 
-def _too_deep(what: str) -> DataError:
+def too_deep(what: str) -> DataError:
+    """Returns the error of content that nests deeper than `MAX_DEPTH`."""
     return DataError(f"Expected values nested at most {MAX_DEPTH} deep in {what}.")

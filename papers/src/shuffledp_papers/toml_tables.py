@@ -71,6 +71,10 @@ def parse_table(kind: type[T], text: str, source: str) -> T:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"Expected TOML in {source}: {error}.") from error
+    except RecursionError:
+        raise InvalidInputError(
+            f"Expected values nested less deep in {source}."
+        ) from None
     texts = table.pop("shared", {})
     shared = _value(Mapping[str, str], texts, {}, f"{source}, shared")
     return cast(T, _value(kind, table, shared, source))

@@ -1319,3 +1319,9 @@ def test_a_killed_process_keeps_what_it_gave_a_receipt_for(
     [(header, content)] = analyst.received
     assert header.people == (3, 3, 3)
     assert len(content) == 9 * who.step().sealed_size
+
+
+def test_a_refusal_that_nests_deep_has_an_unknown_reason() -> None:
+    answer = httpx.Response(400, content=b"[" * 100_000)
+
+    assert analyst_client._refusal(answer).reason is Reason.MALFORMED

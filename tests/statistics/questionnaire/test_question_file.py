@@ -159,3 +159,20 @@ def test_units_and_expected_means_are_for_plans() -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.toml"):
         read_questions(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 50_000,
+        "[questions.a]\nkind" + ".b" * 50_000 + " = 1",
+        '[questions.a]\nkind = "choice"\noptions = ' + "[" * 70 + "]" * 70,
+    ],
+    ids=["brackets", "dots", "seventy"],
+)
+def test_deep_nesting_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text(text)
+
+    with pytest.raises(DataError, match=r"^Expected values nested at most 64 deep in"):
+        read_questions(path)

@@ -256,7 +256,7 @@ def _refusal(answer: httpx.Response) -> Refusal:
     try:
         kind = json.loads(answer.content)["type"]
         reason = Reason(kind.removeprefix("urn:shuffledp:problem:"))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         # An unknown reason: of a newer version, or of a proxy.
         reason = Reason.MALFORMED
     return Refusal(reason, "Expected the analyst to accept the batch.")
