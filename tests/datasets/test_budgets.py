@@ -53,6 +53,8 @@ def test_a_column_of_text_is_a_table(tmp_path: Path) -> None:
         ("a.txt", b"", None, "at least one person"),
         ("a.txt", b"1\nsecret\n", None, "one number per person"),
         ("a.txt", b"1\n\xff\n", None, "one number per person"),
+        ("a.txt", b"1\n1_0\n", None, "one number per person"),
+        ("a.txt", "1\n\u0661\n".encode(), None, "one number per person"),
         ("a.npy", b"secret", None, "one number per person"),
         ("a.csv", b"b\n1\n", None, "the name of the column"),
         ("a.ndjson", b'{"b":1}', None, "the name of the column"),

@@ -11,6 +11,7 @@ from shuffledp.arrays import level_array
 from shuffledp.datasets.table_kinds import TABLES
 from shuffledp.errors import DataError, PopulationError
 from shuffledp.file_reading import require_file
+from shuffledp.number_text import is_plain
 from shuffledp.population import EXPECTED_BUDGETS, possible_budgets
 from shuffledp.types import Floats
 
@@ -61,6 +62,8 @@ def _from_array(path: Path) -> NDArray[Any]:
 def _from_text(path: Path) -> Floats:
     try:
         text = path.read_text(encoding="utf-8-sig")
+        if not is_plain(text):
+            raise ValueError("digits of another script, or an underscore")
         return np.array(text.split(), dtype=np.float64)
     except (OSError, ValueError) as error:
         raise DataError(f"Expected one number per person in {path}.") from error
