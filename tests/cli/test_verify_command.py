@@ -185,3 +185,10 @@ def test_every_mechanism_has_an_answer(
 
     for level in answer["levels"]:
         assert 0 <= level["epsilon_central_lower"] <= level["epsilon_central"]
+
+
+def test_a_column_without_its_table_is_refused(command: Command) -> None:
+    outcome = command("verify", "certificate.json", "--column", "epsilon")
+
+    assert outcome.is_refusal
+    assert "Expected --column with --budgets" in outcome.err

@@ -104,6 +104,8 @@ def verify_command(
             )
         verify_result = require_feature("result-verification", what="--task")
         verify_result(certificate, task, as_json=as_json)
+    if column is not None and budgets is None:
+        raise InvalidInputError("Expected --column with --budgets, the table it is in.")
     record = read_json_file(certificate)
     if "certificate" in record and _PUBLISHED & set(record):
         raise DataError(
