@@ -193,7 +193,7 @@ def test_files_of_other_kinds_are_refused(tmp_path: Path, name: str) -> None:
         ("a.csv", b"v\nsecret\xff\n", "in UTF-8"),
         ("a.csv", b"v\xff\n1\n", "in UTF-8"),
         ("a.csv", b'v\n"secret\n', "as many values in every line"),
-        ("a.csv", b'"' + b"v" * 200_000, "as many values in every line"),
+        ("a.csv", b'"' + b"v" * 200_000, "a header line of at most"),
         ("a.jsonl", b"", "at least one person"),
         ("a.jsonl", b"\n", "a JSON object in every line"),
         ("a.jsonl", b'{"v":1}\n["secret"]\n', "a JSON object in every line"),
@@ -225,3 +225,28 @@ def test_folders_and_absent_files_are_refused(tmp_path: Path) -> None:
     for path in (folder, tmp_path / "absent.csv"):
         with pytest.raises(DataError, match="Expected a file at"):
             read_columns(path, ["v"])
+
+
+def test_a_header_line_that_is_too_long_is_told_from_uneven_lines(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "wide.csv"
+    names = [f"column {number}" for number in range(20_000)]
+    path.write_text(f"{','.join(names)}\n{','.join(['1'] * len(names))}\n")
+
+    with pytest.raises(DataError, match=r"header line of at most 131,072 characters"):
+        read_rows(path, ["column 5"])
+
+
+def test_two_columns_of_one_name_are_told_from_files_of_another_kind(
+    tmp_path: Path,
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "twice.parquet"
+    column = arrow.array([1.0, 2.0])
+    table = arrow.Table.from_arrays([column, column], names=["way", "way"])
+    parquet.write_table(table, path)
+
+    with pytest.raises(DataError, match="exactly one column of each name"):
+        read_rows(path, ["way"])

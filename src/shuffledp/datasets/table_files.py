@@ -77,6 +77,10 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
     wanted_columns = list(dict.fromkeys(columns))
     try:
         rows = (_separated if kind in SEPARATED else _typed)(path, wanted_columns)
+    except pl.exceptions.DuplicateError as error:
+        raise DataError(
+            f"Expected exactly one column of each name in {path}."
+        ) from error
     except (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error) as error:
         # The reader's own message may quote what people wrote.
         raise DataError(f"Could not read {path}: expected {_FORMS[kind]}.") from error
@@ -135,9 +139,18 @@ def _header(path: Path, separator: str) -> tuple[list[str], int]:
     """Returns the names in the first row that is not blank, and its number."""
     # A byte order mark would be taken for a part of the first name.
     with path.open(encoding="utf-8-sig", newline="") as file:
-        for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
-            if names:
-                return [name.strip() for name in names], row
+        try:
+            for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
+                if names:
+                    return [name.strip() for name in names], row
+        except csv.Error as error:
+            # To a separator that it does not use, a header line is a single field.
+            if "field limit" not in str(error):
+                raise
+            raise DataError(
+                f"Expected a header line of at most {csv.field_size_limit():,} "
+                f"characters in {path}, got a longer one."
+            ) from error
     raise DataError(f"Expected a header line in {path}, found an empty file.")
 
 
