@@ -93,10 +93,14 @@ class Message:
         self.few = self.messages <= (60 if sets[1] > 0 else 300)
         self.exact = self.few or self.messages > 300
 
-    @functools.cache  # noqa: B019
     def bound(self, epsilon: float, backward: bool, finer: int = 1) -> arb:
-        """Returns a ball around the bound."""
+        """Returns a ball around the bound, which is the same either way round."""
         del backward, finer
+        return self.value(epsilon)
+
+    @functools.cache  # noqa: B019
+    def value(self, epsilon: float) -> arb:
+        """Returns the ball, computed once for all directions and spacings."""
         atoms = losses(*self.sets, self.level, epsilon)
         alone = atoms[0][0] * atoms[0][1].nonnegative_part()
         if not self.others:

@@ -17,7 +17,7 @@ from imported_packages import imported_packages
 import shuffledp as sdp
 import shuffledp_check_composed as composed
 import shuffledp_check_counts as counts
-from shuffledp_check import CertificateError, check
+from shuffledp_check import CertificateError, check, summed
 
 Record = dict[str, Any]
 Pair = list[tuple[Fraction, Fraction]]
@@ -220,6 +220,25 @@ def test_twice_as_many_points_tell_what_lies_between_both_bounds(
     assert _verdicts(record) == ["holds"]
     monkeypatch.setattr(composed, "FINER", (1,))
     assert _verdicts(record) == ["cannot tell"]
+
+
+def test_a_messages_bound_is_computed_once_for_all_directions_and_spacings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = list[Any]()
+
+    def counted(*given: Any) -> arb:
+        calls.append(given)
+        return summed(*given)
+
+    monkeypatch.setattr(composed, "summed", counted)
+    sets = fmpq(1, 3), fmpq(0)
+    message = composed.Message(sets, 1.0, [(1.0, 5)], 1e-6)
+
+    bounds = [message.bound(0.2, *way) for way in ((False,), (True,), (False, 2))]
+
+    assert len(calls) == 1
+    assert all(bound is bounds[0] for bound in bounds)
 
 
 def test_one_message_and_counts_are_left_to_the_other_files() -> None:
