@@ -71,6 +71,7 @@ def search(
     tilted: TiltedPopulation,
     *,
     effort: int = EFFORT,
+    likely: WorstData | None = None,
     start: Floats | None = None,
     is_near: bool = False,
     is_quick: bool = False,
@@ -80,6 +81,7 @@ def search(
     Args:
         tilted: The population, at one epsilon.
         effort: Boxes to be evaluated at most, about.
+        likely: What `likely_worst` returns, where it is known.
         start: Boxes that cover all data, as in `WorstData`; by default one box.
         is_near: Whether they are of an epsilon so near that cutting others is no use.
         is_quick: Whether data that are worse by less than was aimed for are no matter.
@@ -91,7 +93,7 @@ def search(
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
     is_rough = is_quick and counts.size >= MANY_BANDS
     enough = _ENOUGH_COMPOSED if is_rough else _ENOUGH
-    incumbent = likely_worst(tilted)
+    incumbent = likely or likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort
     if start is None or start.shape[1] > most:

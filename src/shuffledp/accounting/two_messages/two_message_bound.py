@@ -61,6 +61,9 @@ class TwoMessageBound:
     _estimates: dict[tuple[BinaryPopulation, float], float] = field(
         default_factory=dict, repr=False
     )
+    _likely: dict[
+        tuple[BinaryPopulation, float], tuple[TiltedPopulation, WorstData]
+    ] = field(default_factory=dict, repr=False)
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
         """Returns the bound for one of the pairs; both share their computed results."""
@@ -84,7 +87,7 @@ class TwoMessageBound:
                 continue
             key = population, epsilon
             if key not in self._estimates:
-                likely = likely_worst(TiltedPopulation(population, epsilon))
+                _, likely = self._likely_worst(population, epsilon)
                 self._estimates[key] = likely.upper
             log_uppers.append(self._estimates[key])
         return math.exp(min(max(log_uppers), 0.0))
@@ -103,14 +106,29 @@ class TwoMessageBound:
                 continue
             if (population, epsilon) not in self._known:
                 start, is_near = self._start(population, epsilon)
+                tilted, likely = self._likely_worst(population, epsilon)
                 self._known[population, epsilon] = search(
-                    TiltedPopulation(population, epsilon),
+                    tilted,
+                    likely=likely,
                     start=start,
                     is_near=is_near,
                     is_quick=self.is_composed,
                 )
             results.append(self._known[population, epsilon])
         return results
+
+    def _likely_worst(
+        self, population: BinaryPopulation, epsilon: float
+    ) -> tuple[TiltedPopulation, WorstData]:
+        """Returns the population at an epsilon, and data that are likely to be worst."""
+        key = population, epsilon
+        if key not in self._likely:
+            # Those of one epsilon at a time, since tilted populations keep their grids.
+            if any(at != epsilon for _, at in self._likely):
+                self._likely.clear()
+            tilted = TiltedPopulation(population, epsilon)
+            self._likely[key] = tilted, likely_worst(tilted)
+        return self._likely[key]
 
     def _start(
         self, population: BinaryPopulation, epsilon: float
