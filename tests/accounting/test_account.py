@@ -23,7 +23,7 @@ from shuffledp import (
     account,
 )
 from shuffledp.accounting.account import certify
-from shuffledp.accounting.upper import blanket
+from shuffledp.accounting.upper import blanket_population
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import TwoCountAttack
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -414,11 +414,11 @@ def test_sum_and_integral_tell_the_same_of_a_whole_population(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     people = Population.from_counts({0.5: 400, 1.0: 400, 3.0: 200})
-    monkeypatch.setattr(blanket, "MAX_TERMS", 0)
-    monkeypatch.setattr(blanket, "FEW_MESSAGES", 0)
+    monkeypatch.setattr(blanket_population, "MAX_TERMS", 0)
+    monkeypatch.setattr(blanket_population, "FEW_MESSAGES", 0)
     integrated = account(Frequency(5), people, delta=1e-6).levels
 
-    monkeypatch.setattr(blanket, "MAX_TERMS", 10**9)
+    monkeypatch.setattr(blanket_population, "MAX_TERMS", 10**9)
     counted = account(Frequency(5), people, delta=1e-6).levels
 
     for one, other in zip(integrated, counted, strict=True):
