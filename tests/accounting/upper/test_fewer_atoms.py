@@ -67,6 +67,7 @@ def test_few_values_are_left_as_they_are() -> None:
     assert fewer_atoms(loss) is loss
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.usefixtures("_much_work")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
 @pytest.mark.parametrize(
