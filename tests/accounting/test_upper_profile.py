@@ -37,8 +37,8 @@ class Slow(TwoMessageBound):
     size: float = 0.0
 
     @property
-    def is_slow(self) -> bool:
-        return True
+    def num_bands(self) -> int:
+        return 100
 
     def estimate(self, epsilon: float) -> float:
         del epsilon

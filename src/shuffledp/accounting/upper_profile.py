@@ -25,6 +25,8 @@ Profile = Callable[[float], float]
 # A bound above this multiple of a normal loss's divergence may be mostly margin.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
+# Of fewer bands of two messages a search is about as quick as another bound.
+_MANY_BANDS = 64
 # A theorem whose estimate is so many times another's bound is not evaluated.
 _HOPELESS = 1.2
 # Part of epsilon over which the fall of an estimate is measured.
@@ -136,9 +138,14 @@ class UpperProfile:
     def _by_promise(self, epsilon: float) -> list[tuple[RestsOn, UpperBound]]:
         """Returns the bounds, a slow one after another that seems to be smaller."""
         first, *others = bounds = list(self.bounds.items())
-        if isinstance(first[1], TwoMessageBound) and first[1].is_slow and others:
+        two_messages = first[1]
+        if (
+            isinstance(two_messages, TwoMessageBound)
+            and two_messages.num_bands > _MANY_BANDS
+            and others
+        ):
             with suppress(CertificationError):
-                estimate = first[1].estimate(epsilon)
+                estimate = two_messages.estimate(epsilon)
                 if others[0][1].estimate(epsilon) < estimate:
                     return [*others, first]
         return bounds
