@@ -13,9 +13,9 @@ from shuffledp_services.analyst.sealed_batch import (
     SealedBatch,
     check_room,
     delete_batch,
-    sync_folder,
 )
 from shuffledp_services.collection.analyst_state import AnalystState
+from shuffledp_services.storage.new_files import sync_folder
 from shuffledp_services.wire.batch import BatchHeader
 from shuffledp_services.wire.canonical import to_text
 from shuffledp_services.wire.refusal import Refusal

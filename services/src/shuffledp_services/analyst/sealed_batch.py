@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from shuffledp_services.storage.new_files import sync_folder
 from shuffledp_services.wire.batch import BatchHeader, read_manifest
 from shuffledp_services.wire.task import Task
 
@@ -171,12 +172,3 @@ def delete_batch(folder: Path) -> None:
         return
     # Files that cannot be deleted now are deleted when the store is opened again.
     shutil.rmtree(renamed, ignore_errors=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Syncs new names in a folder to the disk, so that they survive a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

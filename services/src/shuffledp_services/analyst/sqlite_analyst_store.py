@@ -20,7 +20,6 @@ from shuffledp_services.analyst.batch_folder import BatchFolder
 from shuffledp_services.analyst.sealed_batch import (
     SealedBatch,
     delete_batch,
-    sync_folder,
 )
 from shuffledp_services.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp_services.monitoring.metrics import STORAGE_ERRORS
@@ -30,6 +29,7 @@ from shuffledp_services.storage.database import (
     stored_task,
     write_probe,
 )
+from shuffledp_services.storage.new_files import sync_folder
 from shuffledp_services.wire.batch import BatchHeader
 from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.task import Task

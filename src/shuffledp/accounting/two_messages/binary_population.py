@@ -66,7 +66,7 @@ def wider(
         bits: The message probabilities of the target user and of the levels of the
             others.
         counts: How many others there are at each level, shape (levels,).
-        max_bands: Levels that differ are put into at most so many bands.
+        max_bands: The largest number of bands.
     """
     population = _banded(bits, counts, np.minimum, 1.0 - _ROUNDING, max_bands)
     # The less a target user strays, the larger is the divergence.
