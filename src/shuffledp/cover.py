@@ -60,7 +60,8 @@ class NoiseDensities:
     message's distance from 0; the ends are the values -1 and 1.
 
     Attributes:
-        edges: Sizes at which cells end, ascending from 0, one of them 1, shape (cells + 1,).
+        edges: Sizes at which cells end, ascending from 0, one of them 1, shape
+            (cells + 1,).
         near: The target's density around the end nearer to the message, at the edges.
         ratio: Their density around the farther end over `near`, at the edges; it falls.
         masses: Probabilities of each cell on one side, around the nearer end and the

@@ -113,7 +113,7 @@ def upper_profiles(
                 is_composed=is_composed,
             )
             if differing is not None:
-                by_theorem["blanket"] = FirstByEstimate(bound, differing)
+                by_theorem["blanket"] = FirstByEstimate(bound, differing, delta=delta)
         evaluations = EVALUATIONS
         if two_messages is not None and two_messages.is_slow:
             evaluations = _slow_evaluations(two_messages.num_bands)

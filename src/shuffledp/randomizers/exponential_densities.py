@@ -12,7 +12,7 @@ import numpy as np
 from shuffledp.cover import NoiseDensities
 from shuffledp.types import Floats
 
-_INNER_CELLS, _OUTER_CELLS = 16, 500
+_INNER_CELLS, _OUTER_CELLS = 16, 400
 # Cells are narrower near 1, where people of larger budgets send most.
 _POWER = 1.5
 # Part of delta that may stay uncovered.

@@ -249,7 +249,7 @@ class AddedNoise(ABC):
         if self.has_unimodal_covers and population.num_levels >= MANY_LEVELS:
             nodes = level_nodes(population.epsilons)
             hiding = population_at(nodes, population)
-        covers = []
+        covers: list[tuple[Cover, ...]] = []
         for target_user in target_users:
             cover = self.cover_of(target_user, hiding, delta=delta)
             if nodes is not None:

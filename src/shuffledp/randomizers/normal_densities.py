@@ -6,9 +6,9 @@ densities at y and -y add up to 2 phi(y) (E G(v') - G(v)), E = e^epsilon,
     G(v) = e^{-v^2 / (2 s^2)} cosh(y v / s^2),
 
 of which the ends have (E - 1) G(1): other values show up to (E - 1) (max G - G(1)) +
-max G - min G more. In v from 0, G rises and then falls, or does one of the two, so that its
-least value is G(0) = 1 or G(1); its largest one is at most e^{(y^2 / s^2 - 1)_+ / (2 s^2)}, as
-log cosh t <= t^2 / 2.
+max G - min G more. In v from 0, G rises and then falls, or does one of the two, so that
+its least value is G(0) = 1 or G(1); its largest one is at most
+e^{(y^2 / s^2 - 1)_+ / (2 s^2)}, as log cosh t <= t^2 / 2.
 """
 
 import math
@@ -25,7 +25,7 @@ from shuffledp.randomizers.normal_cover import (
 )
 from shuffledp.types import Floats
 
-_CELLS = 500
+_CELLS = 400
 # Cells are narrower near 0, where people of larger budgets send most.
 _POWER = 1.5
 # Part of delta that may stay uncovered.
@@ -61,7 +61,9 @@ def normal_densities(
         edges=edges,
         near=peak * np.exp(-0.5 * ((edges - 1.0) / deviation) ** 2),
         ratio=np.exp(-2.0 * edges / deviation**2),
-        masses=np.stack([normal_masses((edges - end) / deviation) for end in (1.0, -1.0)]),
+        masses=np.stack(
+            [normal_masses((edges - end) / deviation) for end in (1.0, -1.0)]
+        ),
         least=least,
         uncovered=uncovered_beyond(reach, deviation),
         imbalance=_imbalance(edges, deviation, peak),

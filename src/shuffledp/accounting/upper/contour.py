@@ -134,7 +134,11 @@ def integral_ends(
     if loss.losses.max() <= 0.0:
         return 0.0, 0.0
     integrated = functools.partial(
-        _integrated, unit=unit, probabilities=probabilities, counts=counts, coarse=coarse
+        _integrated,
+        unit=unit,
+        probabilities=probabilities,
+        counts=counts,
+        coarse=coarse,
     )
     with np.errstate(all="ignore"):
         try:

@@ -4,7 +4,7 @@ Users of similar levels form groups, each with a blanket of its own. The numbers
 blanket messages are replaced by smaller, Poisson ones (poisson_counts.py). With Lambda the
 density of all these messages together, the divergence is at most
 
-    E[(sum of L(Y) over all of them)_+] / P(no number truncated) + P(a number is at its limit),
+    E[(sum of L(Y) over all)_+] / P(no number truncated) + P(a number is at its limit),
 
 L = (R(x) - e^epsilon R(x')) / Lambda (docs/theory/differing-blankets.md). That is the
 privacy blanket Lambda with a Poisson number of messages, which contour.py integrates.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.accounting.upper.atoms import fewer_atoms
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.contour import integral_ends
 from shuffledp.accounting.upper.noise_loss import noise_loss
@@ -26,16 +27,21 @@ from shuffledp.cover import NoiseDensities, shown_by
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
-# Numbers of groups that are tried: by people, and by the logarithm of the level.
+# Numbers of groups that are tried, by people and by the logarithm of the level.
 _GROUPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+# People in the first group where sizes double from there.
+_FIRST = (25.0, 50.0, 100.0, 200.0)
+# Groups with a loss so much wider than that of others are not looked at.
+_WIDER = 1.2
 # Part of delta with which a number may be at its limit.
 _FAILURE = 1e-3
 # Coins of one kind in place of a Poisson number: so many times as many as its mean.
 _COINS = 1_000.0
 # Fewer messages than this hide little.
-_FEWEST = 10.0
+_FEWEST = 30.0
 # Blankets that differ are integrated where they promise so much less.
 _LESS = 0.99
+_FAR_BELOW = 0.1
 _SMALLEST = 1e-306
 
 
@@ -84,7 +90,8 @@ class DifferingBlanketsBound:
             except (CertificationError, OverflowError, ValueError, ZeroDivisionError):
                 return math.nan
         shown = shown_by(self.noise.uncovered, epsilon)
-        return min(size + shown + self.counts.at_limit, 1.0)
+        # Without what a number at its limit adds, which is far below delta.
+        return min(size + shown, 1.0)
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
@@ -95,6 +102,9 @@ class DifferingBlanketsBound:
 
     def _ends(self, epsilon: float, *, split: bool) -> tuple[float, float]:
         loss, unit = noise_loss(self.noise, self.density, epsilon, split=split)
+        if split:
+            # Sums of many losses are as smooth as if each had fewer values.
+            loss = fewer_atoms(loss)
         return integral_ends(
             loss, unit, *self._coins, coarse=split, is_composed=self.is_composed
         )
@@ -109,11 +119,18 @@ class DifferingBlanketsBound:
 
 
 class FirstByEstimate:
-    """The one of two bounds that is smaller by its estimate, or else the other one."""
+    """The one of two bounds that is smaller by its estimate, or else the other one.
 
-    def __init__(self, usual: UpperBound, other: UpperBound) -> None:
-        self._bounds = usual, other
-        self._ordered = functools.cache(self._order)
+    Args:
+        usual: A bound.
+        other: Another one.
+        delta: The divergence that is asked for: far below it the two are as good as each
+            other. 0 if smaller ones count, too.
+    """
+
+    def __init__(self, usual: UpperBound, other: UpperBound, *, delta: float) -> None:
+        self._usual, self._other, self._delta = usual, other, delta
+        self._is_other_less = functools.cache(self._compare)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -125,8 +142,9 @@ class FirstByEstimate:
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound, or NaN."""
-        first, _ = self._ordered(epsilon)
-        return first.estimate(epsilon)
+        first, second = self._ordered(epsilon)
+        size = first.estimate(epsilon)
+        return second.estimate(epsilon) if math.isnan(size) else size
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
@@ -136,12 +154,18 @@ class FirstByEstimate:
         except CertificationError:
             return second.slack(epsilon)
 
-    def _order(self, epsilon: float) -> tuple[UpperBound, UpperBound]:
-        usual, other = self._bounds
-        # Not `<=`: nothing may be known of either.
-        if other.estimate(epsilon) < _LESS * usual.estimate(epsilon):
-            return other, usual
-        return usual, other
+    def _ordered(self, epsilon: float) -> tuple[UpperBound, UpperBound]:
+        # Estimates take time: one comparison for all epsilons near each other.
+        half_octaves = round(2.0 * math.log2(epsilon)) if epsilon > 0.0 else None
+        if self._is_other_less(half_octaves):
+            return self._other, self._usual
+        return self._usual, self._other
+
+    def _compare(self, half_octaves: int | None) -> bool:
+        epsilon = 0.0 if half_octaves is None else 2.0 ** (0.5 * half_octaves)
+        # Of either nothing may be known, and NaN is not less.
+        usual = max(self._usual.estimate(epsilon), _FAR_BELOW * self._delta)
+        return self._other.estimate(epsilon) < _LESS * usual
 
 
 def differing_blankets(
@@ -165,7 +189,7 @@ def differing_blankets(
     """
     widths = np.diff(noise.edges)
     squares = (noise.masses[0] - noise.masses[1]) ** 2 / widths
-    best, best_spread = None, math.inf
+    candidates = []
     for starts in _groupings(epsilons, others):
         people = np.add.reduceat(others, starts)
         # Whoever is absent: no group loses more people than that.
@@ -177,26 +201,44 @@ def differing_blankets(
         counts = poisson_counts(probabilities, people, _FAILURE * delta)
         part = counts.means / np.maximum(probabilities, 1e-300) * (1.0 - 1e-12)
         density = part @ blankets
-        if not (density.min() > 0.0 and 2.0 * float(density @ widths) >= _FEWEST):
-            continue
-        spread = float((squares / density).sum())
-        if spread < best_spread:
-            best, best_spread = (density, counts), spread
-    return None if best is None else DifferingBlanketsBound(noise, *best, is_composed)
+        if density.min() > 0.0 and 2.0 * float(density @ widths) >= _FEWEST:
+            spread = math.sqrt(2.0 * float((squares / density).sum()))
+            bound = DifferingBlanketsBound(noise, density, counts, is_composed)
+            candidates.append((spread, bound))
+    least_spread = min((spread for spread, _ in candidates), default=1.0)
+    # About the epsilon of delta, as if the loss were normal.
+    depth = max(math.log(max(least_spread, 1e-300) / delta), math.log(2.0))
+    epsilon = least_spread * math.sqrt(2.0 * depth)
+    estimates = [
+        (bound.estimate(epsilon), index)
+        for index, (spread, bound) in enumerate(candidates)
+        if spread <= _WIDER * least_spread
+    ]
+    known = [pair for pair in estimates if pair[0] < math.inf]
+    return candidates[min(known)[1]][1] if known else None
 
 
 def _groupings(epsilons: Floats, others: Ints) -> list[Ints]:
     """Returns where groups of levels start, ascending from 0, for each way to group."""
-    ranks = np.cumsum(others) / max(int(others.sum()), 1)
+    ranks = np.cumsum(others)
     logs = np.log(np.maximum(epsilons, 1e-9 * float(epsilons[-1])))
-    shares = (logs - logs[0]) / max(float(logs[-1] - logs[0]), 1e-300)
-    groupings: dict[bytes, Ints] = {}
+    everyone = max(int(ranks[-1]), 1)
+    limits = []
     for size in _GROUPS:
         parts = np.arange(1, size) / size
-        for scale in (ranks, shares):
-            starts = np.unique(np.append(0, np.searchsorted(scale, parts)))
-            starts = starts[starts < epsilons.size]
-            groupings[starts.tobytes()] = starts
+        limits += [(ranks, parts * everyone), (logs, logs[0] + parts * np.ptp(logs))]
+    for first in _FIRST:
+        # Small groups of those with most noise, whose messages are the farthest out.
+        largest = everyone / _GROUPS[-1]
+        sizes = [first]
+        while sum(sizes) < everyone:
+            sizes.append(min(2.0 * sizes[-1], max(largest, first)))
+        limits.append((ranks, np.cumsum(sizes)))
+    groupings: dict[bytes, Ints] = {}
+    for scale, values in limits:
+        starts = np.unique(np.append(0, np.searchsorted(scale, values, side="right")))
+        starts = starts[starts < epsilons.size]
+        groupings[starts.tobytes()] = starts
     if epsilons.size <= _GROUPS[-1]:
         starts = np.arange(epsilons.size)
         groupings[starts.tobytes()] = starts

@@ -48,7 +48,9 @@ def noise_loss(
     if not 0.0 < unit < math.inf:
         raise CertificationError(f"Nothing is known at epsilon {epsilon:g}.")
     low, mean, high = low / unit, mean / unit, high / unit
-    differences = (noise.masses[0] - noise.masses[1]) / widths * (total / unit / density)
+    differences = (
+        (noise.masses[0] - noise.masses[1]) / widths * (total / unit / density)
+    )
     telling = 2.0 * float(masses[: widths.size] @ differences**2)
     if not split:
         return Atoms(mean, masses, telling, mean.size), unit

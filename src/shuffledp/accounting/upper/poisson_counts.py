@@ -67,7 +67,9 @@ def poisson_counts(
     if not beyond < 0.5:
         # Nothing is known of numbers that are truncated as often.
         return PoissonCounts(np.zeros(people.size), 0.0, 0.0)
-    return PoissonCounts(means, beyond, float(weights.max(initial=0.0)) / (1.0 - beyond))
+    return PoissonCounts(
+        means, beyond, float(weights.max(initial=0.0)) / (1.0 - beyond)
+    )
 
 
 def _log_weight(limits: Floats, means: Floats) -> Floats:
