@@ -7,7 +7,7 @@ densities at y and -y add up to 2 phi(y) (E G(v') - G(v)), E = e^epsilon,
 
 of which the ends have (E - 1) G(1): other values show up to (E - 1) (max G - G(1)) +
 max G - min G more. In v from 0, G rises and then falls, or does one of the two, so that
-its least value is G(0) = 1 or G(1); its largest one is at most
+its least value is G(0) = 1 or G(1); its largest one is at most cosh(y / s^2), and
 e^{(y^2 / s^2 - 1)_+ / (2 s^2)}, as log cosh t <= t^2 / 2.
 """
 
@@ -77,6 +77,7 @@ def _imbalance(edges: Floats, deviation: float, peak: float) -> Floats:
     inner, outer = edges[:-1] / deviation, edges[1:] / deviation
     density = 2.0 * peak * np.exp(-0.5 * inner**2)
     most = np.maximum(outer**2 - 1.0, 0.0) / (2.0 * deviation**2)
+    most = np.minimum(most, np.log(np.cosh(outer / deviation)))
     # log G(1) at the inner edge, where it is least.
     of_ends = np.log(np.cosh(inner / deviation)) - 0.5 / deviation**2
     rises, spans = np.expm1(most - of_ends), np.expm1(most - np.minimum(of_ends, 0.0))
