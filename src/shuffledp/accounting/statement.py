@@ -36,8 +36,8 @@ class LevelGuarantee:
             and analyst, who see each person's own reports: the local budgets of all
             reports together, rounded upward. None if nothing is promised against them.
         rests_on: Theorem behind the certified number: "two messages" (the worst data of
-            all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md), "items"
-            (docs/topics/items.md), "counts" (docs/theory/counts.md), "shuffler" (the
+            all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md and
+            docs/theory/differing-blankets.md), "items" (docs/topics/items.md), "counts" (docs/theory/counts.md), "shuffler" (the
             same, among noise that a trusted shuffler adds), "composition" of several
             protocols (docs/theory/composition.md), or "device" where nothing better could
             be proven than the local guarantee.
