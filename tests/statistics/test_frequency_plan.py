@@ -145,6 +145,13 @@ def test_people_at_level_zero_leave_the_stratified_mode_out() -> None:
     assert any("level 0" in line for line in record["left_out"])
 
 
+def test_deltas_too_small_for_several_messages_leave_their_yardstick_out() -> None:
+    plan = plan_frequency(Wish(None, {0.5: 1_000}, 1e-100), num_categories=128)
+
+    assert plan.recommended.error > 0.0
+    assert not any("several messages" in name for name in errors(plan))
+
+
 @pytest.mark.slow
 def test_more_categories_than_bits_leave_unary_encoding_out() -> None:
     plan = plan_frequency(Wish({1.0: 50}, None, 1e-3), num_categories=20_000)

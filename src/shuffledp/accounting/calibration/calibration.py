@@ -243,6 +243,8 @@ def most_rounds(
         CertificationError: If even one round exceeds a target.
     """
     wanted = _targets_of(promise, people, targets)
+    if not replace(promise, rounds=1).kept(people, wanted):
+        raise CertificationError("Even one round exceeds a target.")
 
     # One distribution per level serves every number of rounds that is tried.
     losses = [
@@ -259,8 +261,6 @@ def most_rounds(
             for level, loss, target in zip(levels, losses, wanted, strict=True)
         )
 
-    if not enough(1):
-        raise CertificationError("Even one round exceeds a target.")
     most = composable_rounds(promise, people)
     low, high = 1, 2
     while high <= most and enough(high):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from shuffledp.accounting.counts.rate_statement import LEAST_DELTA
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import Yardstick
 from shuffledp.planning.wish import Wish
@@ -56,7 +57,8 @@ def several_messages(
     """
     people = Population.from_counts(dict(targets))
     smallest_target = float(people.epsilons[0])
-    if smallest_target <= 0.0:
+    # Reports of several messages are certified from a delta on; single ones below, too.
+    if smallest_target <= 0.0 or delta < LEAST_DELTA:
         return None
     num_honest = people.num_users - absent
     search = CountsSearch(people, buckets, 1, share, delta, num_honest)
