@@ -101,11 +101,12 @@ def upper_profiles(
             two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
         by_theorem["blanket"] = bound
-        if pairs[0].noise is not None and not quick:
+        noise = pairs[0].noise
+        if noise is not None and not quick:
             others = population.counts.copy()
             others[target] -= 1
             differing = differing_blankets(
-                pairs[0].noise,
+                noise,
                 population.epsilons,
                 others,
                 absent=absent,
@@ -113,7 +114,9 @@ def upper_profiles(
                 is_composed=is_composed,
             )
             if differing is not None:
-                by_theorem["blanket"] = FirstByEstimate(bound, differing, delta=delta)
+                by_theorem["blanket"] = FirstByEstimate(
+                    bound, differing, is_composed=is_composed
+                )
         evaluations = EVALUATIONS
         if two_messages is not None and two_messages.is_slow:
             evaluations = _slow_evaluations(two_messages.num_bands)

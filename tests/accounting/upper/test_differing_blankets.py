@@ -127,7 +127,7 @@ class Constant:
 
 
 def test_a_refused_bound_leaves_the_other_one() -> None:
-    bound = FirstByEstimate(Constant(), Refused(), delta=DELTA)
+    bound = FirstByEstimate(Constant(), Refused(), is_composed=False)
 
     assert bound.delta(0.3) == 0.25
     assert bound.slack(0.3) == 0.5

@@ -41,7 +41,6 @@ _COINS = 1_000.0
 _FEWEST = 30.0
 # Blankets that differ are integrated where they promise so much less.
 _LESS = 0.99
-_FAR_BELOW = 0.1
 _SMALLEST = 1e-306
 
 
@@ -90,8 +89,7 @@ class DifferingBlanketsBound:
             except (CertificationError, OverflowError, ValueError, ZeroDivisionError):
                 return math.nan
         shown = shown_by(self.noise.uncovered, epsilon)
-        # Without what a number at its limit adds, which is far below delta.
-        return min(size + shown, 1.0)
+        return min(size + shown + self.counts.at_limit, 1.0)
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
@@ -124,12 +122,14 @@ class FirstByEstimate:
     Args:
         usual: A bound.
         other: Another one.
-        delta: The divergence that is asked for: far below it the two are as good as each
-            other. 0 if smaller ones count, too.
+        is_composed: Whether bounds at hundreds of epsilons are composed, which are
+            compared at few of them only, as estimates take time.
     """
 
-    def __init__(self, usual: UpperBound, other: UpperBound, *, delta: float) -> None:
-        self._usual, self._other, self._delta = usual, other, delta
+    def __init__(
+        self, usual: UpperBound, other: UpperBound, *, is_composed: bool
+    ) -> None:
+        self._usual, self._other, self._is_composed = usual, other, is_composed
         self._is_other_less = functools.cache(self._compare)
 
     def delta(self, epsilon: float) -> float:
@@ -155,17 +155,16 @@ class FirstByEstimate:
             return second.slack(epsilon)
 
     def _ordered(self, epsilon: float) -> tuple[UpperBound, UpperBound]:
-        # Estimates take time: one comparison for all epsilons near each other.
-        half_octaves = round(2.0 * math.log2(epsilon)) if epsilon > 0.0 else None
-        if self._is_other_less(half_octaves):
+        if self._is_composed and epsilon > 0.0:
+            # One comparison for all epsilons near each other.
+            epsilon = 2.0 ** (0.5 * round(2.0 * math.log2(epsilon)))
+        if self._is_other_less(epsilon):
             return self._other, self._usual
         return self._usual, self._other
 
-    def _compare(self, half_octaves: int | None) -> bool:
-        epsilon = 0.0 if half_octaves is None else 2.0 ** (0.5 * half_octaves)
+    def _compare(self, epsilon: float) -> bool:
         # Of either nothing may be known, and NaN is not less.
-        usual = max(self._usual.estimate(epsilon), _FAR_BELOW * self._delta)
-        return self._other.estimate(epsilon) < _LESS * usual
+        return self._other.estimate(epsilon) < _LESS * self._usual.estimate(epsilon)
 
 
 def differing_blankets(
