@@ -36,12 +36,11 @@ class LevelGuarantee:
             and analyst, who see each person's own reports: the local budgets of all
             reports together, rounded upward. None if nothing is promised against them.
         rests_on: Theorem behind the certified number: "two messages" (the worst data of
-            all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md and
-            docs/theory/differing-blankets.md), "items" (docs/topics/items.md), "counts"
-            (docs/theory/counts.md), "shuffler" (the same, among noise that a trusted
-            shuffler adds), "composition" of several protocols
-            (docs/theory/composition.md), or "device" where nothing better could be proven
-            than the local guarantee.
+            all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md), "items"
+            (docs/topics/items.md), "counts" (docs/theory/counts.md), "shuffler" (the
+            same, among noise that a trusted shuffler adds), "composition" of several
+            protocols (docs/theory/composition.md), or "device" where nothing better could
+            be proven than the local guarantee.
         slack: Share of the certified delta, at the certified epsilon, that is margin
             (bounds of errors, densities bounded within cells, data that were not
             searched); 0 where it is not told apart, as for several collections, and for

@@ -18,10 +18,6 @@ from shuffledp.accounting.upper.blanket import (
     blanket_bounds,
 )
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
-from shuffledp.accounting.upper.differing_blankets import (
-    FirstByEstimate,
-    differing_blankets,
-)
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.cover import Cover, LocalRandomizer
 from shuffledp.population import Population
@@ -101,22 +97,6 @@ def upper_profiles(
             two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
         by_theorem["blanket"] = bound
-        noise = pairs[0].noise
-        if noise is not None and not quick:
-            others = population.counts.copy()
-            others[target] -= 1
-            differing = differing_blankets(
-                noise,
-                population.epsilons,
-                others,
-                absent=absent,
-                delta=delta,
-                is_composed=is_composed,
-            )
-            if differing is not None:
-                by_theorem["blanket"] = FirstByEstimate(
-                    bound, differing, is_composed=is_composed
-                )
         evaluations = EVALUATIONS
         if two_messages is not None and two_messages.is_slow:
             evaluations = _slow_evaluations(two_messages.num_bands)
