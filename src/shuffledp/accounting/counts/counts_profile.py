@@ -46,6 +46,8 @@ _OUTSIDE = 1e-8
 _PARTS, _SMOOTH = 3, 2e4
 # Losses of a bucket up to which those of its change are nodes, too.
 _FEW_LOSSES = 2
+# Losses of a bucket that are counted first.
+_SAMPLE = 100
 # Pairs with more atoms than this are spread over nodes, so many per standard deviation.
 _MANY_ATOMS = 10_000
 _FINENESS = 500
@@ -181,8 +183,16 @@ def _lower(change: BucketChange, epsilon: float) -> float:
 def _losses_of_change(change: BucketChange, negligible: float) -> LossDistribution:
     if change.proven is not None:
         return _losses_of_proven(change.proven, negligible)
-    upper = partial(_upper, replace(change, pair=fewer_atoms(change.pair)))
-    corners = _corners(change)
+    return _losses_of_pair(change.pair, change.moved, negligible)
+
+
+# Certificates take it from the search, which ends with the same noise.
+@lru_cache(maxsize=8)
+def _losses_of_pair(
+    pair: BucketPair, is_moved: bool, negligible: float
+) -> LossDistribution:
+    upper = partial(_upper, BucketChange(fewer_atoms(pair), is_moved, 1))
+    corners = _corners(pair, is_moved)
     return _losses_below(upper, negligible, is_smooth=False, corners=corners)
 
 
@@ -219,16 +229,18 @@ def _losses_below(
         raise CertificationError("No proven bound for this noise.") from error
 
 
-def _corners(change: BucketChange) -> Floats:
+def _corners(pair: BucketPair, is_moved: bool) -> Floats:
     """Returns the positive losses of a change, if they are few; otherwise none."""
-    ratios = change.pair.ratios
-    usual = np.log(ratios[(ratios > 0.0) & np.isfinite(ratios)])
-    # Ratios that differ by rounding are one.
-    losses = np.unique(np.round(usual, 12))
-    if losses.size > _FEW_LOSSES:
-        return np.zeros(0)
+    ratios = pair.ratios
+    usual = ratios[(ratios > 0.0) & np.isfinite(ratios)]
+    # Where some of the losses are many, all are.
+    for some_ratios in (usual[:: usual.size // _SAMPLE + 1], usual):
+        # Ratios that differ by rounding are one.
+        losses = np.unique(np.round(np.log(some_ratios), 12))
+        if losses.size > _FEW_LOSSES:
+            return np.zeros(0)
     # Between these, a profile is linear in e^epsilon: the chords are the profile.
-    corners = np.abs(losses - losses[:, None] if change.moved else losses)
+    corners = np.abs(losses - losses[:, None] if is_moved else losses)
     return np.unique(corners[corners > 0.0])
 
 

@@ -26,6 +26,8 @@ _CLOSE = 1e-3
 _MOST_STEPS = 60
 # Between sizes that are tried as long as all are too small, or all are enough.
 _FACTOR = 1.3
+# Atoms of a bucket that are left before these are spread over nodes, in approximations.
+_MERGED_ATOMS = 50_000
 # Of delta, what cut noise may cost.
 _CUT = 1e-4
 
@@ -161,7 +163,10 @@ class NoiseSearch:
             for group, each in zip(wanted_groups, noise, strict=True)
         ]
         # An approximation needs no more atoms than a loss distribution.
-        return [replace(each, pair=fewer_atoms(each.pair)) for each in changes]
+        return [
+            replace(each, pair=fewer_atoms(each.pair.merged(_MERGED_ATOMS)))
+            for each in changes
+        ]
 
     def _delta_of(self, noise: tuple[Noise, ...], target: float) -> float:
         counts = self.questionnaire(noise).counts
