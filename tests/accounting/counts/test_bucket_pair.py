@@ -95,6 +95,46 @@ def test_a_fine_spread_costs_little() -> None:
             assert -1e-12 <= cost <= 2e-3 * exact
 
 
+@settings(max_examples=60, deadline=None)
+@given(atoms=OUTCOMES, num_atoms=st.integers(1, 10))
+def test_merged_atoms_keep_totals_and_say_no_more(
+    atoms: list[tuple[float, float]], num_atoms: int
+) -> None:
+    pair = pair_of(atoms)
+
+    merged = pair.merged(num_atoms)
+
+    assert merged.without.size <= pair.without.size
+    # Means of ratios that ascend do so, too, up to rounding.
+    assert np.all(merged.ratios[:-1] <= merged.ratios[1:] * (1.0 + 1e-12))
+    for before, after in (
+        (pair.with_message, merged.with_message),
+        (pair.without, merged.without),
+    ):
+        assert math.isclose(before.sum(), after.sum(), rel_tol=1e-12)
+    # What one world alone can cause stays apart.
+    revealed = pair.with_message[pair.without == 0.0].sum()
+    assert merged.with_message[merged.without == 0.0].sum() == revealed
+    for epsilon in EPSILONS:
+        less = either(merged.with_message, merged.without, epsilon)
+        assert less <= either(pair.with_message, pair.without, epsilon) + 1e-12
+
+
+def test_merged_atoms_of_a_smooth_pair_say_nearly_the_same() -> None:
+    x = np.arange(1.0, 40_001.0)
+    masses = np.exp(-((x - 2e4) ** 2) / (2.0 * 3e3**2))
+    masses /= masses.sum()
+    pair = BucketPair.of(masses * (x / (masses @ x)), masses, missing=0.0, drift=0.0)
+
+    merged = pair.merged(2_000)
+
+    assert merged.without.size == 2_000
+    whole, _ = pair.delta(0.1, moved=True)
+    less, _ = merged.delta(0.1, moved=True)
+    # Blocks of 20 counts beside a deviation of 3,000.
+    assert 0.999 * whole <= less <= whole
+
+
 def test_few_atoms_are_left_as_they_are() -> None:
     pair = pair_of([(0.5, 0.25), (0.25, 0.25), (0.25, 0.5)])
 

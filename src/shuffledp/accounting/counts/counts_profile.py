@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -186,14 +187,25 @@ def _losses_of_change(change: BucketChange, negligible: float) -> LossDistributi
     return _losses_of_pair(change.pair, change.moved, negligible)
 
 
-# Certificates take it from the search, which ends with the same noise.
-@lru_cache(maxsize=8)
+# By pair as long as it lives: certificates take them from the search, which ends with the
+# same noise.
+_LOSSES: WeakKeyDictionary[BucketPair, dict[tuple[bool, float], LossDistribution]] = (
+    WeakKeyDictionary()
+)
+
+
 def _losses_of_pair(
     pair: BucketPair, is_moved: bool, negligible: float
 ) -> LossDistribution:
-    upper = partial(_upper, BucketChange(fewer_atoms(pair), is_moved, 1))
-    corners = _corners(pair, is_moved)
-    return _losses_below(upper, negligible, is_smooth=False, corners=corners)
+    computed = _LOSSES.setdefault(pair, {})
+    key = is_moved, negligible
+    if key not in computed:
+        upper = partial(_upper, BucketChange(fewer_atoms(pair), is_moved, 1))
+        corners = _corners(pair, is_moved)
+        computed[key] = _losses_below(
+            upper, negligible, is_smooth=False, corners=corners
+        )
+    return computed[key]
 
 
 # Groups with the same noise share one, and certificates take it from the search.
