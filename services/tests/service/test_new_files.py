@@ -1,5 +1,7 @@
 """New files of a party: all of them or none, whatever fails, and never over others."""
 
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -85,6 +87,47 @@ def test_a_file_that_another_process_makes_meanwhile_is_kept(
 
     assert second.read_text() == "other"
     assert [path.name for path in tmp_path.iterdir()] == ["second"]
+
+
+def test_no_name_is_taken_before_its_file_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    link = os.link
+
+    def named(source: Path, target: Path) -> None:
+        seen.append(target.exists())
+        link(source, target)
+        # As another process, or the next start after a kill, would find it.
+        seen.append(len(target.read_bytes()))
+
+    monkeypatch.setattr(os, "link", named)
+    write_all_new([NewFile(tmp_path / "key", "whole")])
+
+    assert seen == [False, len("whole")]
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_file_systems_without_second_names_keep_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: bool
+) -> None:
+    path = tmp_path / "key"
+
+    def refused(source: Path, target: Path) -> None:
+        if taken:
+            path.write_text("other")
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refused)
+    if taken:
+        with pytest.raises(DataError, match="kept as it is"):
+            write_all_new([NewFile(path, "new")])
+    else:
+        write_all_new([NewFile(path, "new", 0o600)])
+
+    assert path.read_text() == ("other" if taken else "new")
+    assert [each.name for each in tmp_path.iterdir()] == ["key"]
 
 
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:

@@ -59,11 +59,8 @@ def write_all_new(files: Sequence[NewFile]) -> None:
             beside[path] = temporary
             _write_synced(temporary, file)
         for path, temporary in beside.items():
-            # Renaming would replace a file that another process made meanwhile: O_EXCL
-            # takes the name, and also refuses a link under it.
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            _name_file(temporary, path)
             written.append(path)
-            temporary.replace(path)
         # New names are durable only once their folders are synced, too.
         for path in written:
             sync_folder(path.parent)
@@ -135,6 +132,30 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _name_file(temporary: Path, path: Path) -> None:
+    """Gives a written file its name, which no file has.
+
+    Raises:
+        OSError: If one has it, or it cannot be given.
+    """
+    try:
+        # A killed process leaves all of the file under its name, or nothing. Renaming would
+        # replace a file that another process made meanwhile.
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Where file systems have no second names, O_EXCL takes the name first.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            temporary.replace(path)
+        except BaseException:
+            path.unlink()
+            raise
+    else:
+        temporary.unlink()
 
 
 def _write_synced(path: Path, file: NewFile) -> None:
