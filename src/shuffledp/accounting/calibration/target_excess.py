@@ -5,6 +5,7 @@ normal losses, which take no bound at all, quicker still: searches begin with th
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from shuffledp.accounting.calibration.calibration_search import (
     normal_delta,
     normal_spread,
 )
+from shuffledp.accounting.calibration.kept_estimates import estimates_of
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats
@@ -75,7 +77,7 @@ class TargetExcess:
         Raises:
             CertificationError: If nothing is estimated.
         """
-        return self._of_levels(log_budgets, self._promise.estimates_of)
+        return self._of_levels(log_budgets, partial(estimates_of, self._promise))
 
     def certified(self, log_budgets: Floats) -> Floats:
         """Returns the excess over bounds that are proven.
