@@ -179,7 +179,7 @@ def _as_names(value: object) -> int | str | tuple[str, ...] | None:
 
 
 def _any_texts(value: object) -> tuple[str, ...] | None:
-    """Returns texts, some of which may be equal; None for anything else."""
+    """Returns texts, which may be equal; None for anything else."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     # Equal texts are left to the readers, which refuse them.

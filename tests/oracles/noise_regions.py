@@ -1,4 +1,4 @@
-"""What counts of noisy messages in four regions show of one person, exactly.
+"""What counts of noisy messages in four regions show of one person, to 1e-12.
 
 All others hold 0. Many people's noise is narrow, few people's is wide, and the target's
 is between. The event: all narrow messages but a few lie in the middle region, one message
@@ -67,8 +67,8 @@ def _probability(
     ]
     total = 0.0
     # Narrow messages outside of the middle, those of them in the right ring, and where
-    # the target's message is.
-    for outside, in_ring, where in itertools.product(range(5), (0, 1), (0, 1, 3)):
+    # the target's message is. Eight outside are next to impossible.
+    for outside, in_ring, where in itertools.product(range(8), (0, 1), (0, 1, 3)):
         filled = outside - (where == 0)
         more = 1 - in_ring - (where == 1)
         if in_ring > outside or filled < 0 or more < 0:

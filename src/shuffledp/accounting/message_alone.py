@@ -1,4 +1,4 @@
-"""What a message of a device keeps alone, without any others."""
+"""The guarantee of a device's message alone, without any others."""
 
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.cover import LocalRandomizer

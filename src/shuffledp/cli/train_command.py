@@ -26,7 +26,7 @@ _SGD_CLIENTS = 100
 
 
 class _TrainGroup(click.Group):
-    """The group of ways to train, some of which are values of --framework."""
+    """The group of ways to train; some are values of --framework."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

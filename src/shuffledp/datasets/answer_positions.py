@@ -34,8 +34,8 @@ def option_positions(
     Rows are filled up with -1, which stands for no answer.
 
     Args:
-        column: Cleaned texts, numbers, truths or dates, in a cell of which several answers
-            are divided by semicolons; or lists of texts. An empty cell is no answer.
+        column: Cleaned texts, numbers, truths or dates, several answers of a cell divided
+            by semicolons; or lists of texts. An empty cell is no answer.
         options: Different texts.
         most: How many of them a person may pick.
         first_row: The number of the first row, for errors.

@@ -39,8 +39,8 @@ def dependence_of_numbers(
     sums = np.zeros((people.num_levels, 1))
     np.add.at(sums[:, 0], indices, deviations)
     counts = people.counts.astype(np.float64)
-    found = dependence(slopes, counts, sums, np.array([deviations @ deviations]))
-    return Dependence(np.ldexp(found.bias, exponent), found.p_value)
+    scaled = dependence(slopes, counts, sums, np.array([deviations @ deviations]))
+    return Dependence(np.ldexp(scaled.bias, exponent), scaled.p_value)
 
 
 def dependence_of_categories(

@@ -20,7 +20,7 @@ _FEW_LEVELS, _KEPT = 64, 4_096
 def estimates_of(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> list[float]:
-    """Returns `Promise.estimates_of`, of which those of few levels are kept.
+    """Returns `Promise.estimates_of`; those of few levels are kept.
 
     Args:
         promise: Protocol and delta.

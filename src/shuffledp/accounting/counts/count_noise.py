@@ -1,8 +1,8 @@
 """Noise on the count of a bucket, of all honest people together.
 
 Noise of each bucket is independent of the others' if it is `PoissonNoise`, Poisson many +
-messages, of which an estimate subtracts the mean, or `GeometricNoise`; buckets of
-`SlotNoise` are dependent.
+messages, whose mean an estimate subtracts, or `GeometricNoise`; buckets of `SlotNoise`
+are dependent.
 """
 
 from dataclasses import dataclass, fields, replace

@@ -70,7 +70,8 @@ class CountsExposure:
         rates: Probability to send a message, of each of them, shape (targets,).
         honest: How many honest people together add the noise.
         report_size: Messages per report, dummies included; None if sizes vary.
-        cap: Noise messages of a report, of which more are cut; None if nothing is cut.
+        cap: Largest number of noise messages in a report, others are cut; None if
+            nothing is cut.
         local_epsilon: Of all answers of a person, if devices randomize them; else None.
     """
 

@@ -106,7 +106,7 @@ def loss_distribution(
 
 
 def _steady(numbers: Floats, bits: int = _BOUND_BITS) -> Floats:
-    """Returns numbers rounded to so many bits, to choose nodes by."""
+    """Returns numbers rounded to these bits, to choose nodes by."""
     mantissas, exponents = np.frexp(numbers)
     rounded: Floats = np.ldexp(np.round(np.ldexp(mantissas, bits)), exponents - bits)
     return rounded

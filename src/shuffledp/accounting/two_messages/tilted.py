@@ -51,7 +51,7 @@ class FourierGrid:
         size: How many points there are in all.
         angles: Those that are summed, shape (angles,).
         falls: 1 - cos of the angles.
-        base: Logarithm of the transform if nobody holds the likelier value, shape
+        base: Logarithm of the transform if no one holds the likelier value, shape
             (angles,).
         moves: How it moves with every holder: real parts and, after them, imaginary ones,
             shape (2 angles, bands).

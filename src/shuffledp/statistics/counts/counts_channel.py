@@ -1,4 +1,4 @@
-"""How the counts of a group depend on the people of a collection."""
+"""Dependence of the counts of a group on the people of a collection."""
 
 import numpy as np
 

@@ -5,8 +5,8 @@ The answer to each of G groups, "no answer" among its d + 1 values, is randomize
 shuffler and analyst together learn at most local_epsilon.
 
 The central certificate is that without randomization: two people's randomized answers are
-mixtures of pairs of answers, each of which it covers, and the hockey-stick divergence is
-jointly convex.
+mixtures of pairs of answers, it covers each of these pairs, and the hockey-stick
+divergence is jointly convex.
 """
 
 import numpy as np

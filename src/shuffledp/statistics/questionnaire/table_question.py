@@ -125,7 +125,7 @@ class ConsistentTable(ConsistentEstimate):
 
 @dataclass(frozen=True)
 class TableQuestion:
-    """A question for several attributes of a person, of which every combination counts.
+    """A question for several attributes of a person: every combination is counted.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.TableQuestion(

@@ -107,7 +107,7 @@ class _Prefixes:
         return self.at(np.sort(order))
 
     def passing(self, variances: Sequence[float], least: float) -> "_Prefixes":
-        """Returns the prefixes of which no window falls short."""
+        """Returns the prefixes whose windows all reach the least."""
         remaining = self
         for width in range(1, len(variances) + 1):
             deviation = math.sqrt(math.fsum(variances[-width:]))

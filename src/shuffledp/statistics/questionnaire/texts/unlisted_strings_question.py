@@ -48,7 +48,7 @@ class UnlistedStringsQuestion:
     Attributes:
         name: Of the question.
         longest: Symbols of the longest text: longer ones count as no answer.
-        alphabet: Different letters, of which alone texts consist; None: bytes of UTF-8.
+        alphabet: Different letters: texts have no others; None: bytes of UTF-8.
             Codes of texts have at most 64 bits: 8 bytes, or 13 of 26 letters.
         expected: How many texts are about as frequent as those that are just found, or
             more: a guess, on which sizes depend, and no guarantee.
