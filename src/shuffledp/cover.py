@@ -6,7 +6,7 @@ worlds.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -53,6 +53,45 @@ class TwoMessages:
 
 
 @dataclass(frozen=True, eq=False)
+class NoiseDensities:
+    """Densities of noise around values from -1 to 1, in cells of the messages' sizes.
+
+    Noise is symmetric about the value and the less likely the larger it is. A size is a
+    message's distance from 0; the ends are the values -1 and 1.
+
+    Attributes:
+        edges: Sizes at which cells end, ascending from 0, one of them 1, shape
+            (cells + 1,).
+        near: The target's density around the end nearer to the message, at the edges.
+        ratio: Their density around the farther end over `near`, at the edges; it falls.
+        masses: Probabilities of each cell on one side, around the nearer end and the
+            farther one, shape (2, cells).
+        least: Returns, for levels of shape (levels,), a density that is not above that of
+            any message in a cell, whatever the value, shape (levels, cells); it falls
+            with the size, and between two levels it is nowhere below the smaller of both.
+        uncovered: Probabilities of kinds of messages beyond the last edge on one side,
+            around the nearer end and the farther one, shape (2, kinds).
+        imbalance: By how much two values may show more than the ends do in a cell and in
+            its mirror image together: less than (e^epsilon - 1) times the first row plus
+            the second one, per unit of length, shape (2, cells + 1); of all beyond the
+            last edge in the last column. The first cell, sizes below 1, is left out. None
+            if the ends are worst everywhere.
+        peak: The target's density at the value itself.
+        rounding: Of all densities and masses, as a part of themselves.
+    """
+
+    edges: Floats
+    near: Floats
+    ratio: Floats
+    masses: Floats
+    least: Callable[[Floats], Floats]
+    uncovered: Floats
+    imbalance: Floats | None
+    peak: float
+    rounding: float
+
+
+@dataclass(frozen=True, eq=False)
 class Cover:
     """Privacy blanket of the other users, for one pair x, x' of the target's values.
 
@@ -71,6 +110,7 @@ class Cover:
         uncovered: Probabilities under x and x' of kinds of messages outside of omega's
             support, shape (2, kinds).
         bits: Exact message distributions of the others if there are only two messages.
+        noise: Densities of everybody's messages if they are numbers with noise.
         shuffles: If there are two covers, for a pair and its reverse: the most of the
             randomizer's `changes` that show each, half of all. None if any of them may
             show any pair.
@@ -83,18 +123,27 @@ class Cover:
     cells: CellBounds | None = None
     uncovered: Floats | None = None
     bits: TwoMessages | None = None
+    noise: NoiseDensities | None = None
     shuffles: int | None = None
 
     def beyond(self, epsilon: float) -> float:
         """Returns the divergence due to the uncovered messages alone."""
-        if self.uncovered is None:
-            return 0.0
-        first, second = self.uncovered
-        # Subtracting less keeps an upper bound; e^700 fits a double, e^710 does not.
-        growth = math.exp(min(epsilon, 700.0))
-        excess = np.maximum(first - growth * second, 0.0)
-        # Two machine epsilons more, for the rounding of the two probabilities.
-        return float(excess.sum() + 4e-16 * first.sum())
+        return 0.0 if self.uncovered is None else shown_by(self.uncovered, epsilon)
+
+
+def shown_by(uncovered: Floats, epsilon: float) -> float:
+    """Returns the divergence of kinds of messages that no one else sends, upward.
+
+    Args:
+        uncovered: Probabilities under x and x' of each kind, shape (2, kinds).
+        epsilon: At which it is asked for, >= 0.
+    """
+    first, second = uncovered
+    # Subtracting less keeps an upper bound; e^700 fits a double, e^710 does not.
+    growth = math.exp(min(epsilon, 700.0))
+    excess = np.maximum(first - growth * second, 0.0)
+    # Two machine epsilons more, for the rounding of the two probabilities.
+    return float(excess.sum() + 4e-16 * first.sum())
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from shuffledp.accounting.upper.blanket import (
     blanket_bounds,
 )
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
+from shuffledp.accounting.upper.noise_blanket import noise_blanket
+from shuffledp.accounting.upper.smaller_bound import SmallerByEstimate
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.cover import Cover, LocalRandomizer
 from shuffledp.population import Population
@@ -56,6 +58,7 @@ def upper_profiles(
         CertificationError: If a device's densities exceed the ratio that its level permits.
     """
     levels = population.epsilons[list(targets)].tolist()
+    tail = max(_TAIL * delta, 1e-320)
     for level in levels:
         check_level(randomizer, level)
     is_composed = is_composed or randomizer.changes > 1
@@ -63,7 +66,6 @@ def upper_profiles(
     if quick:
         bounds = chernoff_bounds(covers, population.counts, targets, absent=absent)
     else:
-        tail = max(_TAIL * delta, 1e-320)
         bounds = blanket_bounds(
             covers,
             population.counts,
@@ -96,6 +98,20 @@ def upper_profiles(
         if two_messages is not None:
             two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
+        noise = pairs[0].noise
+        if noise is not None and not quick:
+            stepped = noise_blanket(
+                noise,
+                population,
+                target,
+                bound,
+                delta=delta,
+                absent=absent,
+                tail=tail,
+                is_composed=is_composed,
+            )
+            if stepped is not None:
+                bound = SmallerByEstimate(bound, stepped, is_composed=is_composed)
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS
         if two_messages is not None and two_messages.is_slow:

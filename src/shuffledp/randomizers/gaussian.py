@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.arrays import as_number
-from shuffledp.cover import Cover
+from shuffledp.cover import Cover, NoiseDensities
 from shuffledp.errors import InvalidInputError
 from shuffledp.number_range import half_range
 from shuffledp.parameter import Parameter
@@ -49,6 +49,7 @@ from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
 from shuffledp.randomizers.normal_cover import normal_cover
+from shuffledp.randomizers.normal_densities import normal_densities
 from shuffledp.randomizers.normal_divergence import (
     SENSITIVITY_ERROR,
     normal_divergence,
@@ -196,6 +197,13 @@ class Gaussian(AddedNoise):
             population.counts,
             delta=delta,
         )
+
+    def noise_densities(
+        self, target_user: float, *, delta: float
+    ) -> NoiseDensities | None:
+        """Returns the densities around one target user's values."""
+        deviation = 2.0 / self._sensitivity(target_user)
+        return normal_densities(deviation, self.deviations, delta=delta)
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""

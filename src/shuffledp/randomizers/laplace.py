@@ -18,10 +18,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shuffledp.cover import Cover
+from shuffledp.cover import Cover, NoiseDensities
 from shuffledp.number_range import half_range
 from shuffledp.population import Population
 from shuffledp.randomizers.exponential_cover import exponential_cover
+from shuffledp.randomizers.exponential_densities import exponential_densities
 from shuffledp.randomizers.grid import (
     FARTHEST,
     SMALLEST_LEVEL,
@@ -127,6 +128,12 @@ class Laplace(AddedNoise):
             delta=delta,
             steeper=True,
         )
+
+    def noise_densities(
+        self, target_user: float, *, delta: float
+    ) -> NoiseDensities | None:
+        """Returns the densities around one target user's values."""
+        return exponential_densities(max(target_user, _SMALLEST), delta=delta)
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""

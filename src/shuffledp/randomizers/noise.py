@@ -3,13 +3,14 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import float_array, one_number_each
-from shuffledp.cover import Attack, Cover
+from shuffledp.cover import Attack, Cover, NoiseDensities
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.drawn_counts import check_population, exact_sums
@@ -120,6 +121,17 @@ class AddedNoise(ABC):
         self, target_user: float, population: Population, *, delta: float
     ) -> Cover:
         """The cover of one target user, whose worst pair of values is -1 and 1."""
+
+    def noise_densities(
+        self, target_user: float, *, delta: float
+    ) -> NoiseDensities | None:
+        """The densities around one target user's values, None unless proofs use them.
+
+        Args:
+            target_user: The local budget.
+            delta: Order of magnitude of the divergence to bound.
+        """
+        return None
 
     @property
     def changes(self) -> int:
@@ -232,17 +244,22 @@ class AddedNoise(ABC):
         self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
         """Returns one cover per target user."""
-        if not self.has_unimodal_covers or population.num_levels < MANY_LEVELS:
-            return [
-                (self.cover_of(target_user, population, delta=delta),)
-                for target_user in target_users
-            ]
-        nodes = level_nodes(population.epsilons)
-        coarse = population_at(nodes, population)
-        return [
-            (between_nodes(self.cover_of(target_user, coarse, delta=delta), nodes),)
-            for target_user in target_users
-        ]
+        nodes = None
+        hiding = population
+        if self.has_unimodal_covers and population.num_levels >= MANY_LEVELS:
+            nodes = level_nodes(population.epsilons)
+            hiding = population_at(nodes, population)
+        covers: list[tuple[Cover, ...]] = []
+        for target_user in target_users:
+            cover = self.cover_of(target_user, hiding, delta=delta)
+            if nodes is not None:
+                cover = between_nodes(cover, nodes)
+            # Equal people have one blanket, of which nothing is lost.
+            if population.num_levels > 1:
+                noise = self.noise_densities(target_user, delta=delta)
+                cover = replace(cover, noise=noise)
+            covers.append((cover,))
+        return covers
 
     def attacks(
         self, target_users: Sequence[float], population: Population

@@ -79,8 +79,8 @@ class NormalBlanket:
 
     def masses(self, edges: Floats) -> Floats:
         """Returns the integrals of e^{-h} between edges >= 0, one of them the joint."""
-        inside = self.width * _normal_masses((edges + self.fold) / self.width)
-        beyond = _normal_masses((edges - self.center) / self.deviation)
+        inside = self.width * normal_masses((edges + self.fold) / self.width)
+        beyond = normal_masses((edges - self.center) / self.deviation)
         beyond *= self.deviation * math.exp(self.log_step)
         masses: Floats = np.where(edges[1:] <= self.joint, inside, beyond)
         return masses * math.sqrt(2.0 * math.pi)
@@ -138,7 +138,7 @@ def normal_cover(
         people = weights @ shape.blanket_probability(deviations[::stride])
         return math.sqrt(_chi_square(shape) / max(float(people), 1e-300))
 
-    reaches = [_reach_of_noise(deviation, part * delta) for part in _TAILS]
+    reaches = [reach_of_noise(deviation, part * delta) for part in _TAILS]
     # The best form hardly depends on the reach.
     wider = min(_WIDER, key=lambda form: spread(shape_at(reaches[-1], deviation, form)))
     shapes = [
@@ -157,7 +157,7 @@ def normal_cover(
             high = middle
     divergences = normal_divergence(np.array(spreads), np.full(len(spreads), high))
     for index, shape in enumerate(shapes):
-        near_masses, far_masses = uncovered_by(shape)
+        near_masses, far_masses = uncovered_beyond(shape.reach, shape.deviation)
         divergences[index] += np.maximum(
             near_masses - math.exp(high) * far_masses, 0.0
         ).sum()
@@ -183,7 +183,7 @@ def _cover_hiding_nothing(num_levels: int) -> Cover:
     return Cover(np.zeros(num_levels), nothing + 1.0, nothing, nothing, None, uncovered)
 
 
-def _reach_of_noise(deviation: float, charge: float) -> float:
+def reach_of_noise(deviation: float, charge: float) -> float:
     """Returns beyond which message the target user's ends differ by so little."""
     # Farther out nothing can be told in double precision.
     low, high = 1.0, _FARTHEST * deviation - 1.0
@@ -214,7 +214,7 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     edges = np.linspace(0.0, shape.reach, _CELLS + 1)
     masses = shape.masses(edges) / norm
     near_densities, far_densities = (
-        _normal_masses((edges - end) / s) / masses for end in (1.0, -1.0)
+        normal_masses((edges - end) / s) / masses for end in (1.0, -1.0)
     )
     # Of both densities against omega at the edges.
     scale = norm / (math.sqrt(2.0 * math.pi) * s)
@@ -253,7 +253,7 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
                 ]
             ),
         ),
-        uncovered=uncovered_by(shape),
+        uncovered=uncovered_beyond(shape.reach, shape.deviation),
     )
 
 
@@ -275,19 +275,19 @@ def _cell_extremes(
     return low, np.where(peaked, tangent, high)
 
 
-def uncovered_by(shape: NormalBlanket) -> Floats:
+def uncovered_beyond(reach: float, deviation: float) -> Floats:
     """Returns both ends' masses beyond omega's reach, on one side, on the safe side."""
-    edges = shape.reach + shape.deviation * _OUTER
-    tails = ndtr((1.0 - edges) / shape.deviation)
+    edges = reach + deviation * _OUTER
+    tails = ndtr((1.0 - edges) / deviation)
     near_masses = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
     # The farther end gets its smallest ratio to the nearer one within each cell, so that
     # the divergence of the cells is at least that of all messages.
-    parts = np.exp(-2.0 * edges[1:] / shape.deviation**2)
+    parts = np.exp(-2.0 * edges[1:] / deviation**2)
     far_masses = np.append(near_masses[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
     return np.stack([near_masses, far_masses])
 
 
-def _normal_masses(edges: Floats) -> Floats:
+def normal_masses(edges: Floats) -> Floats:
     """Returns the probabilities of a unit normal number between edges."""
     # Differences of the nearer tail.
     above, below = ndtr(-edges), ndtr(edges)

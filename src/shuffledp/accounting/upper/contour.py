@@ -72,10 +72,6 @@ class ContourBound:
             )
         return min(max(total, _SMALLEST), 1.0)
 
-    @functools.cached_property
-    def _has_many_messages(self) -> bool:
-        return float(self.probabilities @ self.counts) >= _MANY_MESSAGES
-
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound at `epsilon`, far quicker; NaN if nothing is known."""
         cover = replace(self.cover, cells=None)
@@ -102,50 +98,87 @@ class ContourBound:
         with np.errstate(all="ignore"):
             try:
                 unit = float(np.abs(cover.differences).max())
-                # Losses that are never positive add up to none; there is no saddle.
                 loss = atoms(cover, unit, epsilon)
-                if loss.losses.max() <= 0.0:
-                    return 0.0, 0.0
-                coarse = cover.cells is not None
-                if self.is_composed:
-                    with suppress(OverflowError):
-                        return self._integrated(
-                            loss, unit, coarse=coarse, most_work=_MUCH_WORK
-                        )
-                    if self._has_many_messages:
-                        loss = fewer_atoms(loss)
-                return self._integrated(
-                    loss, unit, coarse=coarse, is_composed=self.is_composed
-                )
             except (OverflowError, ValueError, ZeroDivisionError):
                 return math.nan, math.nan
-
-    def _integrated(
-        self,
-        loss: Atoms,
-        unit: float,
-        *,
-        coarse: bool,
-        is_composed: bool = False,
-        most_work: float = math.inf,
-    ) -> tuple[float, float]:
-        """Returns upper and lower end of the integral, of losses in this unit.
-
-        Raises:
-            OverflowError: If it takes more work, or numbers are too extreme.
-        """
-        integrand = ContourIntegrand(
+        return integral_ends(
             loss,
+            unit,
             self.probabilities,
             self.counts,
-            coarse=coarse,
-            is_composed=is_composed,
-            most_work=most_work,
+            coarse=cover.cells is not None,
+            is_composed=self.is_composed,
         )
-        level = integrand.level + math.log(unit)
-        if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
-            # So far out the points are millions, and nothing smaller is returned.
-            return _SMALLEST, 0.0
-        value, error = integrand.integral()
-        upper = math.exp(level + math.log(max(value, 0.0) + error))
-        return upper, math.exp(level) * max(value - error, 0.0)
+
+
+def integral_ends(
+    loss: Atoms,
+    unit: float,
+    probabilities: Floats,
+    counts: Floats,
+    *,
+    coarse: bool,
+    is_composed: bool,
+) -> tuple[float, float]:
+    """Returns upper and lower end of the integral; NaN if nothing is known.
+
+    Args:
+        loss: The target user's loss, in units of `unit`.
+        unit: In units of omega's density.
+        probabilities: Probability of a blanket message in each group, shape (groups,).
+        counts: Other people in each group, shape (groups,).
+        coarse: Whether losses vary within cells.
+        is_composed: Whether the bound is composed with others, so that fewer points do.
+    """
+    # Losses that are never positive add up to none; there is no saddle.
+    if loss.losses.max() <= 0.0:
+        return 0.0, 0.0
+    integrated = functools.partial(
+        _integrated,
+        unit=unit,
+        probabilities=probabilities,
+        counts=counts,
+        coarse=coarse,
+    )
+    with np.errstate(all="ignore"):
+        try:
+            if is_composed:
+                with suppress(OverflowError):
+                    return integrated(loss, most_work=_MUCH_WORK)
+                if float(probabilities @ counts) >= _MANY_MESSAGES:
+                    loss = fewer_atoms(loss)
+            return integrated(loss, is_composed=is_composed)
+        except (OverflowError, ValueError, ZeroDivisionError):
+            return math.nan, math.nan
+
+
+def _integrated(
+    loss: Atoms,
+    unit: float,
+    probabilities: Floats,
+    counts: Floats,
+    *,
+    coarse: bool,
+    is_composed: bool = False,
+    most_work: float = math.inf,
+) -> tuple[float, float]:
+    """Returns upper and lower end of the integral, of losses in this unit.
+
+    Raises:
+        OverflowError: If it takes more work, or numbers are too extreme.
+    """
+    integrand = ContourIntegrand(
+        loss,
+        probabilities,
+        counts,
+        coarse=coarse,
+        is_composed=is_composed,
+        most_work=most_work,
+    )
+    level = integrand.level + math.log(unit)
+    if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
+        # So far out the points are millions, and nothing smaller is returned.
+        return _SMALLEST, 0.0
+    value, error = integrand.integral()
+    upper = math.exp(level + math.log(max(value, 0.0) + error))
+    return upper, math.exp(level) * max(value - error, 0.0)
