@@ -1,0 +1,99 @@
+import math
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.upper.falling_blanket import falling_blanket
+from shuffledp.cover import NoiseDensities
+from shuffledp.types import Floats
+
+DELTA = 1e-6
+
+
+def densities(mechanism: sdp.Gaussian | sdp.Laplace, level: float) -> NoiseDensities:
+    noise = mechanism.noise_densities(level, delta=DELTA)
+    assert noise is not None
+    return noise
+
+
+def exponent(
+    noise: NoiseDensities,
+    density: Floats,
+    least: Floats,
+    people: Floats,
+    epsilon: float,
+) -> float:
+    """The largest exponent of the bound: messages times -(E[e^{theta L}] - 1)."""
+    widths = np.diff(noise.edges)
+    near, far = noise.masses / widths
+    growth = math.exp(epsilon)
+    losses = np.concatenate([near - growth * far, far - growth * near])
+    density, widths = np.tile(density, 2), np.tile(widths, 2)
+    messages = people @ (least / density[: near.size]).min(axis=1)
+    exponents = []
+    for theta in np.geomspace(1e-3, 1e4, 600):
+        with np.errstate(over="ignore"):
+            grown = np.expm1(np.minimum(theta * losses / density, 600.0))
+        exponents.append(-float(messages * (density * widths) @ grown))
+    return max(exponents)
+
+
+@pytest.mark.parametrize("mechanism", [sdp.Gaussian(), sdp.Laplace()])
+@pytest.mark.parametrize(
+    ("level", "epsilon"), [(0.1, 0.004), (0.4, 0.012), (1.5, 0.06)]
+)
+def test_steps_fall_and_no_perturbed_ones_are_much_better(
+    mechanism: sdp.Gaussian | sdp.Laplace, level: float, epsilon: float
+) -> None:
+    noise = densities(mechanism, level)
+    levels = np.array([0.08, 0.1, 0.2, 0.4, 0.8, 1.5])
+    people = np.array([300.0, 400.0, 500.0, 600.0, 700.0, 2_000.0])
+    least = noise.least(levels)
+
+    own = noise.least(np.array([level]))[0]
+    density = falling_blanket(noise, least, people, own, epsilon=epsilon)
+
+    assert density is not None
+    widths = np.diff(noise.edges)
+    assert 2.0 * density @ widths == pytest.approx(1.0, rel=1e-12)
+    assert np.all(np.diff(density) <= 0.0)
+    inside = noise.edges[1:] <= 1.0
+    assert np.unique(density[inside]).size == 1
+    best = exponent(noise, density, least, people, epsilon)
+    assert best > 0.2
+    rng = np.random.default_rng(7)
+    others = [own]
+    for _ in range(60):
+        # Steps of other sizes, in some part of the cells.
+        logs = np.log(density)
+        factors = np.where(rng.random(logs.size) < 0.3, rng.uniform(0.0, 2.0), 1.0)
+        steps = np.diff(logs, prepend=logs[0]) * factors
+        other = np.exp(np.cumsum(steps))
+        others.append(other / (2.0 * float(other @ widths)))
+    own_exponent, *exponents = (
+        exponent(noise, other, least, people, epsilon) for other in others
+    )
+    assert max(exponents) <= 1.01 * best
+    assert own_exponent <= 1.01 * best
+
+
+def test_among_equal_people_it_hides_what_the_whole_least_density_hides() -> None:
+    noise = densities(sdp.Gaussian(), 0.5)
+    least = noise.least(np.array([0.5]))
+    people = np.array([5_000.0])
+
+    density = falling_blanket(noise, least, people, least[0], epsilon=0.01)
+
+    assert density is not None
+    best = exponent(noise, density, least, people, 0.01)
+    assert best >= 0.98 * exponent(noise, least[0], least, people, 0.01)
+
+
+def test_nobody_with_messages_far_out_gives_no_blanket() -> None:
+    noise = densities(sdp.Gaussian(), 0.01)
+    own = noise.least(np.array([0.01]))[0]
+    narrow = noise.least(np.array([50.0]))
+
+    assert narrow.min() == 0.0
+    assert falling_blanket(noise, narrow, np.array([9.0]), own, epsilon=0.01) is None

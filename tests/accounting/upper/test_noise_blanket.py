@@ -1,0 +1,153 @@
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from scipy.stats import laplace, norm
+
+import shuffledp as sdp
+from shuffledp.accounting import upper_profiles
+from shuffledp.accounting.upper.noise_blanket import NoiseBlanketBound, noise_blanket
+from shuffledp.errors import CertificationError
+from shuffledp.population import Population
+
+DELTA = 1e-6
+Noise = sdp.Gaussian | sdp.Laplace
+
+
+class Step:
+    """A bound that is 0 from a stated epsilon on."""
+
+    def __init__(self, at: float) -> None:
+        self.at = at
+
+    def delta(self, epsilon: float) -> float:
+        return float(epsilon < self.at)
+
+    def estimate(self, epsilon: float) -> float:
+        return self.delta(epsilon)
+
+    def slack(self, epsilon: float) -> float:
+        return 0.0
+
+
+def bound_for(
+    mechanism: Noise, people: Population, target: int, *, absent: int = 0
+) -> NoiseBlanketBound:
+    level = float(people.epsilons[target])
+    noise = mechanism.noise_densities(level, delta=DELTA)
+    assert noise is not None
+    found = noise_blanket(
+        noise,
+        people,
+        target,
+        Step(0.02),
+        delta=DELTA,
+        absent=absent,
+        tail=1e-18,
+        is_composed=False,
+    )
+    assert found is not None
+    return found
+
+
+def least_ratio(mechanism: Noise, level: float, bound: NoiseBlanketBound) -> float:
+    """The least density of any value's messages over omega, at many points of each cell."""
+    edges = bound.noise.edges
+    inside = np.linspace(0.0, 1.0, 9) * (1.0 - 1e-12)
+    sizes = (edges[:-1, np.newaxis] + np.diff(edges)[:, np.newaxis] * inside).ravel()
+    omega = np.repeat(bound.density, inside.size)
+    values = np.linspace(-1.0, 1.0, 11)[:, np.newaxis]
+    if isinstance(mechanism, sdp.Gaussian):
+        deviation = float(mechanism.deviations(np.array([level]))[0])
+        densities = norm.pdf(sizes - values, scale=deviation)
+    else:
+        densities = laplace.pdf(sizes - values, scale=2.0 / level)
+    return float((densities / omega).min())
+
+
+@pytest.mark.parametrize("mechanism", [sdp.Gaussian(), sdp.Laplace()])
+@pytest.mark.parametrize("target", [0, 2, 4])
+def test_everybody_sends_the_blanket_at_least_as_often_as_is_counted(
+    mechanism: Noise, target: int
+) -> None:
+    people = Population.from_counts({0.1: 900, 0.2: 800, 0.4: 700, 0.9: 600, 2.0: 500})
+
+    bound = bound_for(mechanism, people, target)
+
+    ratios = [
+        least_ratio(mechanism, level, bound) for level in people.epsilons.tolist()
+    ]
+    others = people.counts.copy()
+    others[target] -= 1
+    # People who send nothing where omega ends do not count.
+    assert bound.counts.sum() <= others.sum()
+    most = float(np.array(ratios) @ others)
+    counted = float(bound.probabilities @ bound.counts)
+    assert 0.9 * most <= counted <= most
+
+
+@pytest.mark.parametrize("mechanism", [sdp.Gaussian(), sdp.Laplace()])
+def test_levels_in_groups_count_no_more_than_each_by_itself(mechanism: Noise) -> None:
+    levels = np.linspace(0.1, 1.0, 9_001)
+    people = Population(levels, np.ones(levels.size, dtype=np.int64))
+
+    bound = bound_for(mechanism, people, 4_000)
+
+    assert bound.counts.sum() <= 9_000.0
+    each = (bound.noise.least(levels) / bound.density).min(axis=1)
+    most = float(np.delete(each, 4_000).sum())
+    assert 0.99 * most <= float(bound.probabilities @ bound.counts) <= most
+
+
+def test_absent_people_are_those_who_cover_most() -> None:
+    people = Population.from_counts({0.1: 900, 0.4: 700, 2.0: 500})
+
+    all_present, some_absent = (
+        bound_for(sdp.Laplace(), people, 1, absent=absent) for absent in (0, 100)
+    )
+
+    assert (
+        some_absent.probabilities @ some_absent.counts
+        < all_present.probabilities @ all_present.counts
+    )
+    assert some_absent.delta(0.02) > all_present.delta(0.02)
+
+
+@pytest.mark.parametrize("mechanism", [sdp.Gaussian(), sdp.Laplace()])
+def test_numbers_of_several_levels_fall(mechanism: Noise) -> None:
+    people = Population.from_counts({0.1 * step: 1_000 for step in range(1, 9)})
+    with patch.object(type(mechanism), "noise_densities", return_value=None):
+        usual = sdp.account(mechanism, people, delta=DELTA)
+
+    guarantee = sdp.account(mechanism, people, delta=DELTA)
+
+    for before, after in zip(usual.levels, guarantee.levels, strict=True):
+        assert after.epsilon_central <= 1.001 * before.epsilon_central
+        assert after.epsilon_central >= before.epsilon_central_lower
+    falls = [
+        after.epsilon_central < 0.97 * before.epsilon_central
+        for before, after in zip(usual.levels, guarantee.levels, strict=True)
+    ]
+    assert any(falls)
+
+
+def test_equal_people_have_one_blanket() -> None:
+    people = Population.from_counts({1.0: 5_000})
+
+    with patch.object(upper_profiles, "noise_blanket") as search:
+        sdp.account(sdp.Laplace(), people, delta=DELTA)
+
+    search.assert_not_called()
+
+
+def test_a_bound_and_what_it_is_estimated_to_be_are_near_each_other() -> None:
+    people = Population.from_counts({0.2: 2_000, 0.5: 2_000, 1.0: 2_000})
+    bound = bound_for(sdp.Gaussian(), people, 1)
+
+    for epsilon in (0.004, 0.007):
+        assert bound.estimate(epsilon) == pytest.approx(bound.delta(epsilon), rel=0.1)
+        assert 0.0 <= bound.slack(epsilon) < 0.1
+    # Far beyond what exponentials can tell.
+    assert np.isnan(bound.estimate(60.0))
+    with pytest.raises(CertificationError):
+        bound.delta(60.0)
