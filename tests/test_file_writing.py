@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from shuffledp.errors import DataError
-from shuffledp.file_writing import write_file, write_files, write_paths
+from shuffledp.file_writing import (
+    check_folder,
+    check_new,
+    write_file,
+    write_files,
+    write_paths,
+)
 
 
 def test_a_file_is_replaced_by_the_whole_text(tmp_path: Path) -> None:
@@ -91,3 +97,26 @@ def test_files_of_several_folders_are_written_or_none(tmp_path: Path) -> None:
         write_paths({tmp_path / "a.csv": "1", tmp_path / "nowhere" / "b.csv": "2"})
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_that_leads_nowhere_is_refused_or_replaced(tmp_path: Path) -> None:
+    first, second, dangling = (tmp_path / name for name in ("a", "b", "c"))
+    first.symlink_to(second)
+    second.symlink_to(first)
+    dangling.symlink_to(tmp_path / "nowhere")
+
+    for path in (first, dangling):
+        with pytest.raises(DataError, match="there already"):
+            check_new([path], force=False)
+        check_new([path], force=True)
+    with pytest.raises(DataError, match="Too many levels"):
+        check_folder(first, force=True)
+
+
+def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / ("a" * 300)
+
+    with pytest.raises(DataError, match="too long"):
+        check_new([path], force=False)
+    with pytest.raises(DataError, match="too long"):
+        check_folder(path, force=False)

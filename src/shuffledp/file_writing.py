@@ -63,10 +63,10 @@ def check_target(path: Path) -> None:
     """Checks that a path is free or an ordinary file.
 
     Raises:
-        DataError: If it is a folder or a device.
+        DataError: If it is a folder or a device, or may not be looked at.
     """
     # Renaming a file onto a device would replace the device itself.
-    if path.exists() and not path.is_file():
+    if _is_there(path) and not path.is_file():
         kind = "folder" if path.is_dir() else "device"
         raise DataError(
             f"Expected an ordinary file to write to, got the {kind} {str(path)!r}."
@@ -87,9 +87,11 @@ def check_new(paths: Iterable[Path | None], *, force: bool) -> None:
     for path in paths:
         if path is None:
             continue
-        if path.resolve() in wanted_paths:
+        # Not `Path.resolve`, which fails on links that lead round in a circle.
+        real_path = Path(os.path.realpath(path))
+        if real_path in wanted_paths:
             raise DataError(f"Expected a file of its own for each, got {path} twice.")
-        wanted_paths.add(path.resolve())
+        wanted_paths.add(real_path)
         check_target(path)
         _check_not_replaced(path, force=force)
         _check_writable(path.parent)
@@ -110,7 +112,8 @@ def check_folder(
         DataError: If files would be replaced, or none can be written.
     """
     try:
-        taken = folder.exists() and any(folder.iterdir())
+        # A link that leads nowhere is no folder, and none can be made in its place.
+        taken = (folder.exists() or folder.is_symlink()) and any(folder.iterdir())
         # The nearest existing folder is the one that must be writable.
         above = next(
             path for path in (folder, *folder.absolute().parents) if path.exists()
@@ -143,7 +146,8 @@ def free_folder(usual: Path) -> Path:
 
 
 def _check_not_replaced(path: Path, *, force: bool) -> None:
-    if path.exists() and not force:
+    # A link that leads nowhere would be replaced, too.
+    if (_is_there(path) or path.is_symlink()) and not force:
         raise DataError(
             option_text(
                 "Expected a new file, got {}, which is there already: give another name, "
@@ -152,6 +156,19 @@ def _check_not_replaced(path: Path, *, force: bool) -> None:
                 FORCE,
             )
         )
+
+
+def _is_there(path: Path) -> bool:
+    """Returns whether a path leads to anything.
+
+    Raises:
+        DataError: If that cannot be told: of a name that is too long, or in a folder that
+            may not be searched.
+    """
+    try:
+        return path.exists()
+    except OSError as error:
+        raise DataError(f"Could not write to {path}: {error.strerror}.") from error
 
 
 def _check_writable(folder: Path) -> None:

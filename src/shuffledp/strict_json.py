@@ -67,7 +67,7 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
             raise DataError(f"Expected {what} to begin without a byte order mark.")
         value = json.loads(
             text,
-            object_pairs_hook=_once,
+            object_pairs_hook=single_keys,
             parse_constant=_not_finite,
             parse_float=_finite_number,
         )
@@ -86,7 +86,8 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object's members, for `json`; raises DataError if a key stands twice."""
     members = dict(pairs)
     if len(members) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -316,6 +316,17 @@ def test_more_caution_than_recomputed_is_refused(of_both: str) -> None:
     assert "of its delta 0.3 is said to be numerical caution" in problem
 
 
+def test_less_caution_than_the_smallest_is_refused() -> None:
+    record = certificate(delta=1e-6)
+    (level, *_) = record["levels"]
+    assert 1e-9 < level["slack"] < 1.1e-9
+
+    level["slack"] = 1e-10
+
+    (problem,) = recomputed(record).problems
+    assert "of its delta 1e-10 is said to be numerical caution" in problem
+
+
 @pytest.mark.slow
 def test_a_certificate_for_a_larger_delta_says_less(of_both: str) -> None:
     record = json.loads(of_both)

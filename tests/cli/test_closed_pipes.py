@@ -129,3 +129,18 @@ def test_output_that_finds_no_room_is_refused(tmp_path: Path) -> None:
 
     assert outcome.returncode == 2
     assert outcome.stderr == ("shuffledp: Could not write: No space left on device.\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_terminals_that_lack_characters_get_others(
+    tmp_path: Path, encoding: str
+) -> None:
+    shown = shell(
+        tmp_path,
+        f"PYTHONIOENCODING={encoding} shuffledp quickstart --people 1000 --seed 1",
+    )
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.isascii()
+    assert "##" in shown.stdout
+    assert (tmp_path / "shuffledp-report" / "certificate.json").is_file()

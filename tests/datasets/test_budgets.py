@@ -55,6 +55,12 @@ def test_a_column_of_text_is_a_table(tmp_path: Path) -> None:
         ("a.txt", b"1\n\xff\n", None, "one number per person"),
         ("a.txt", b"1\n1_0\n", None, "one number per person"),
         ("a.txt", "1\n\u0661\n".encode(), None, "one number per person"),
+        ("a.txt", b"1\n1e-400\n", None, "at least 5e-324, or 0"),
+        ("a.csv", b"b\n1\n1e-400\n", "b", "at least 5e-324, or 0.* entry 2 of 2"),
+        ("a.csv", b"b\n-.0" + b"0" * 400 + b"1\n", "b", "at least 5e-324, or 0"),
+        ("a.jsonl", b'{"b":1}\n{"b":1e-400}\n', "b", "5e-324, or 0.*'b'.* row 2"),
+        ("a.jsonl", b'{"b":0.' + b"0" * 400 + b"1}\n", "b", "5e-324, or 0"),
+        ("a.jsonl", b'{"b":1}\n{"b":"1e-400"}\n', "b", "at least 5e-324, or 0"),
         ("a.npy", b"secret", None, "one number per person"),
         ("a.csv", b"b\n1\n", None, "the name of the column"),
         ("a.ndjson", b'{"b":1}', None, "the name of the column"),
@@ -123,3 +129,13 @@ def test_a_byte_order_mark_before_numbers_is_no_part_of_them(tmp_path: Path) -> 
     path.write_text("1.5\n2\n", encoding="utf-8-sig")
 
     assert read_budgets(path).tolist() == [1.5, 2.0]
+
+
+def test_zero_may_be_written_with_any_exponent(tmp_path: Path) -> None:
+    text, table, lines = (tmp_path / name for name in ("a.txt", "a.csv", "a.jsonl"))
+    text.write_text("0e-400\n5e-324\n-0.0\n")
+    table.write_text("b\n0e-400\n5e-324\n-0.0\n")
+    lines.write_text('{"b":0e-400,"c":"1e-400"}\n{"b":5e-324}\n{"b":-0.0,"d":1e-400}\n')
+
+    for path, column in ((text, None), (table, "b"), (lines, "b")):
+        assert read_budgets(path, column).tolist() == [0.0, 5e-324, 0.0]

@@ -1,5 +1,7 @@
 """Files of every kind hold the same people; damaged ones are refused, and not quoted."""
 
+import os
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -250,3 +252,27 @@ def test_two_columns_of_one_name_are_told_from_files_of_another_kind(
 
     with pytest.raises(DataError, match="exactly one column of each name"):
         read_rows(path, ["way"])
+
+
+def test_a_column_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    # More digits than a decimal number of Polars has.
+    wide = arrow.array([Decimal("1.5")] * 2, arrow.decimal256(60, 3))
+    parquet.write_table(arrow.table({"answer": ["a", "b"], "epsilon": wide}), path)
+
+    with pytest.raises(DataError, match=r"column 'epsilon' of .*a\.parquet: expected"):
+        read_rows(path, ["answer", "epsilon"])
+    assert read_rows(path, ["answer"]).frame.height == 2
+
+
+def test_a_table_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.csv")
+    try:
+        path.write_text("a\n1\n")
+    except OSError:
+        pytest.skip("this file system has names of UTF-8 only")
+
+    with pytest.raises(DataError, match="Could not read"):
+        read_rows(path, ["a"])

@@ -46,6 +46,12 @@ def test_budget_measured_from_the_densities_is_the_level(level: float) -> None:
     assert ClipLaplace().delta_local == 0.0
 
 
+@pytest.mark.parametrize("level", [1e-300, 1.0, 700.0])
+def test_local_delta_is_0_however_far_beyond_the_level(level: float) -> None:
+    for epsilon in (level, 2.0 * level, 5_000.0, 1e300):
+        assert ClipLaplace().local_delta(level, epsilon) == 0.0
+
+
 # Bins end where cells of the public grid do.
 EDGES = np.round(np.linspace(-1.0, 1.0, 41) * 2048.0) / 2048.0
 

@@ -66,3 +66,10 @@ def test_range_of_values_does_not_matter() -> None:
 def test_ranges_that_make_no_sense_are_refused(ends: tuple[float, float]) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
         OneBit(*ends)
+
+
+def test_ranges_longer_than_the_largest_double_have_infinite_variance() -> None:
+    # Warnings are errors here.
+    _, variances = OneBit(-1.7e308, 1.7e308).moments(np.array([1.0]), np.array([0.0]))
+
+    assert variances == math.inf

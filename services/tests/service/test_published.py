@@ -106,6 +106,19 @@ FORGERIES: dict[str, tuple[Callable[[Any], None], str]] = {
     ),
     "row left out": (lambda r: r["estimate"]["rows"].pop(), "estimate, rows"),
     "confidence": (put("estimate", "confidence", value=0.99), "confidence"),
+    "no batch": (put("batch", value=None), "its batch: Expected an id"),
+    "batch without its id": (
+        lambda r: r["batch"].pop("id"),
+        "its batch: Expected an id",
+    ),
+    "batch of another id": (
+        put("batch", "id", value="x"),
+        "its batch: Expected a batch id",
+    ),
+    "list of no digest": (
+        put("batch", "messages", value=""),
+        "its batch: Expected a dig",
+    ),
     "estimated people": (put("estimate", "num_users", value=9), "num_users: it says 9"),
     "unbiased": (put("estimate", "unbiased_if", value="Always."), "unbiased_if"),
     "spent": (lambda r: r.update(spent=[0.0] * 3), "0.0 spent"),

@@ -19,8 +19,8 @@ _WORDS = {
     "numerics": "are not those",
 }
 # The part of a delta that is caution is not rounded: on another machine its last digits
-# are others.
-_SLACK, _TINY = 1.0 / 0.99, 1e-9
+# are others. The smallest parts that bounds add are 1e-9, which no other number passes for.
+_SLACK, _TINY = 1.0 / 0.99, 1e-10
 
 
 @dataclass(frozen=True, eq=False)

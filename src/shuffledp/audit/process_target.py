@@ -122,12 +122,15 @@ class _RunningProcess:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
-        end, answer, unsent = time.monotonic() + self.seconds, b"", memoryview(question)
+        end, answer = time.monotonic() + self.seconds, bytearray()
+        unsent = memoryview(question)
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
             selector.register(stdout, selectors.EVENT_READ)
             while not answer.endswith(b"\n"):
-                ready = selector.select(max(end - time.monotonic(), 0.0))
+                remaining = end - time.monotonic()
+                # A program that writes without end has something ready at any time.
+                ready = selector.select(remaining) if remaining > 0.0 else []
                 if not ready:
                     raise self._failed(f"an answer within {self.seconds:g} seconds")
                 for key, _ in ready:
@@ -143,7 +146,7 @@ class _RunningProcess:
                         raise self._failed("an answer on one line", self._end())
                     if len(answer) > _LONGEST_ANSWER:
                         raise self._failed("an answer on one line")
-        return answer
+        return bytes(answer)
 
     def _write(self, left: memoryview) -> memoryview:
         assert self.process.stdin is not None

@@ -1,5 +1,6 @@
 """The `shuffledp` command."""
 
+import logging
 import sys
 from importlib.metadata import entry_points
 from typing import Any
@@ -120,6 +121,8 @@ def main() -> None:
 
     If the output was closed early, the exit code is 141 instead of 0.
     """
+    # It tells of its caches, which errors would share their one line with.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with StandardStreams() as streams:
         code = _exit_code()
         code = streams.exit_code(code)

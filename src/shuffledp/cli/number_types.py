@@ -38,7 +38,17 @@ class WholeRange(_Plain, click.IntRange):
 
 
 class NumberRange(_Plain, click.FloatRange):
-    """A number of a range, as `click.FloatRange` takes it."""
+    """A number of a range, as `click.FloatRange` takes it, and not NaN."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """Returns the number, or fails if it is outside of the range."""
+        number = super().convert(value, param, ctx)
+        # It is neither below nor above any end, and click lets it pass.
+        if math.isnan(number):
+            self.fail(f"Expected a number of the range, got {value!r}.", param, ctx)
+        return number
 
 
 @dataclass(frozen=True)

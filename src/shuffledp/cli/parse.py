@@ -7,6 +7,7 @@ from typing import Any
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.number_text import is_lost, is_plain
 from shuffledp.population import Population
+from shuffledp.strict_json import check_depth, single_keys, too_deep
 
 LEVEL_COUNTS = "EPSILON:PEOPLE,..."
 LEVEL_SHARES = "EPSILON:SHARE,..."
@@ -55,20 +56,47 @@ def value_list(text: str) -> list[Any]:
     ([0, 0.5], ['a b', 'c'], ['a', 1])
 
     Raises:
-        InvalidInputError: If a number is not finite.
+        InvalidInputError: If a number is not finite, too long, or would be read as 0 and is
+            not; or a text holds half a character.
+        DataError: If a key stands twice, or values nest too deep.
     """
-
-    def refused(constant: str) -> Any:
-        raise InvalidInputError(f"Expected finite numbers as --values, got {constant}.")
-
     try:
-        parsed = json.loads(f"[{text}]", parse_constant=refused)
+        parsed = json.loads(
+            f"[{text}]",
+            object_pairs_hook=single_keys,
+            parse_constant=_value_of,
+            parse_float=_value_of,
+        )
     except json.JSONDecodeError:
         return [part.strip() for part in text.split(",")]
+    except RecursionError:
+        raise too_deep("--values") from None
+    except InvalidInputError:
+        raise
+    # Python reads no whole number of more than 4,300 digits.
+    except ValueError as error:
+        raise InvalidInputError("Expected shorter numbers as --values.") from error
+    check_depth({"values": parsed}, "--values")
+    try:
+        json.dumps(parsed, ensure_ascii=False).encode()
+    # Half a character, which no program could be asked about.
+    except UnicodeEncodeError as error:
+        raise InvalidInputError("Expected whole characters as --values.") from error
     # One list in brackets is the list of values, not a single value.
     is_one_list = len(parsed) == 1 and isinstance(parsed[0], list)
     values: list[Any] = parsed[0] if is_one_list else parsed
     return values
+
+
+def _value_of(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise InvalidInputError(f"Expected finite numbers as --values, got {text}.")
+    if is_lost(text, number):
+        raise InvalidInputError(
+            f"Expected --values of numbers from 5e-324, or 0, got {text}."
+        )
+    return number
 
 
 def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, float]]:

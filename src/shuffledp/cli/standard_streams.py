@@ -3,9 +3,11 @@
 In `shuffledp verify certificate.json | head -1` the pipe is closed after a line. Here
 further output is dropped, the command finishes and writes its files, and the exit code is
 141. An output that the shell closed before, with >&-, is treated as a pipe that was closed
-before the first line.
+before the first line. Characters that an output's encoding lacks are written as others,
+so that a terminal of Latin-1 gets the numbers, and bars of number signs.
 """
 
+import codecs
 import io
 import os
 import sys
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 # 128 + 13, the exit code of programs that the signal SIGPIPE ends.
 BROKEN_PIPE = 141
+_SUBSTITUTES = "shuffledp-substitutes"
 
 
 class _Unbroken(io.RawIOBase):
@@ -104,9 +107,24 @@ def _replaced(stream: TextIO | None) -> tuple[TextIO, _Unbroken | None]:
         io.TextIOWrapper(
             io.BufferedWriter(raw),
             encoding=stream.encoding,
-            errors=stream.errors,
+            errors=_SUBSTITUTES if stream.errors == "strict" else stream.errors,
             line_buffering=stream.line_buffering,
             write_through=stream.write_through,
         ),
         raw,
     )
+
+
+def _substituted(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Returns what stands in place of a character that an encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    character = error.object[error.start]
+    # The blocks of bars, from an eighth of a character's width to the whole.
+    if "\u2588" <= character <= "\u258f":
+        return "#", error.start + 1
+    # Unlike question marks, these keep names apart.
+    return ascii(character)[1:-1], error.start + 1
+
+
+codecs.register_error(_SUBSTITUTES, _substituted)

@@ -11,7 +11,7 @@ from shuffledp.arrays import level_array
 from shuffledp.datasets.table_kinds import TABLES
 from shuffledp.errors import DataError, PopulationError
 from shuffledp.file_reading import require_file
-from shuffledp.number_text import is_plain
+from shuffledp.number_text import is_lost, is_plain
 from shuffledp.population import EXPECTED_BUDGETS, possible_budgets
 from shuffledp.types import Floats
 
@@ -64,9 +64,15 @@ def _from_text(path: Path) -> Floats:
         text = path.read_text(encoding="utf-8-sig")
         if not is_plain(text):
             raise ValueError("digits of another script, or an underscore")
-        return np.array(text.split(), dtype=np.float64)
+        words = text.split()
+        numbers = np.array(words, dtype=np.float64)
     except (OSError, ValueError) as error:
         raise DataError(f"Expected one number per person in {path}.") from error
+    if any(is_lost(words[entry], 0.0) for entry in np.flatnonzero(numbers == 0.0)):
+        raise DataError(
+            f"Expected one number per person in {path}, of at least 5e-324, or 0."
+        )
+    return numbers
 
 
 def _from_table(path: Path, column: str) -> Floats:

@@ -178,6 +178,8 @@ def wanted_number(what: str, column: pl.Series) -> str:
         return f"{what}, not a date or time,"
     if column.dtype == pl.String:
         cells = column.drop_nulls()
+        if _are_lost(cells, _as_doubles(cells)).any():
+            return f"{what} of at least 5e-324, or 0,"
         commas = cells.str.replace(",", ".", literal=True)
         # If decimal points parse all texts, decimal commas are the cause.
         if _parsed(cells).null_count() and not _parsed(commas).null_count():
@@ -201,8 +203,21 @@ def are_numbers(column: pl.Series) -> NDArray[np.bool_]:
 
 
 def _parsed(texts: pl.Series) -> pl.Series:
+    numbers = _as_doubles(texts)
+    return numbers.set(_are_lost(texts, numbers), None)
+
+
+def _as_doubles(texts: pl.Series) -> pl.Series:
     # A text such as "nan" can be cast, and is not a number.
     return texts.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def _are_lost(texts: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Tells which texts are read as 0 though they are not, as `number_text.is_lost` does.
+
+    A level of 1e-400 would otherwise be that of a person who reveals nothing at all.
+    """
+    return (numbers == 0.0).fill_null(False) & texts.str.contains("^[-+0.]*[1-9]")
 
 
 def _numbered(column: pl.Series, num_categories: int) -> Ints:

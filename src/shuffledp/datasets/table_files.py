@@ -7,7 +7,9 @@ makes the most columns of it.
 import codecs
 import csv
 import difflib
+import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
@@ -23,6 +25,7 @@ from shuffledp.datasets.table_kinds import (
 )
 from shuffledp.errors import DataError
 from shuffledp.file_reading import require_file
+from shuffledp.number_text import is_lost
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _FORMS = (
@@ -32,6 +35,8 @@ _FORMS = (
     | dict.fromkeys(JSON_LINES, "a JSON object in every line, in UTF-8")
     | dict.fromkeys(PARQUET, "a Parquet file")
 )
+# A number may be too small for double precision: 1e-400, or 0.00...
+_TINY, _LOST = re.compile(rb"[eE]-0*[0-9]{3}|0{300}"), object()
 # Limits of an error: number of columns, and length of their names.
 _MOST_COLUMNS = 20
 _LONGEST_NAME = 40
@@ -76,12 +81,21 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
         )
     wanted_columns = list(dict.fromkeys(columns))
     try:
+        # Polars cannot open a name that is not.
+        str(path).encode()
         rows = (_separated if kind in SEPARATED else _typed)(path, wanted_columns)
     except pl.exceptions.DuplicateError as error:
         raise DataError(
             f"Expected exactly one column of each name in {path}."
         ) from error
-    except (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error) as error:
+    except (
+        pl.exceptions.PolarsError,
+        OSError,
+        UnicodeError,
+        csv.Error,
+        json.JSONDecodeError,
+        RecursionError,
+    ) as error:
         # The reader's own message may quote what people wrote.
         raise DataError(f"Could not read {path}: expected {_FORMS[kind]}.") from error
     if rows.frame.height == 0:
@@ -165,7 +179,47 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
     names = lazy.collect_schema().names()
     for name in wanted:
         find_column(name, names, path, from_line=False)
-    return Rows(lazy.select(wanted).collect(), path.name, first=1)
+    try:
+        rows = Rows(lazy.select(wanted).collect(), path.name, first=1)
+    except pl.exceptions.PolarsError as error:
+        # Such as decimal numbers of more than 38 digits; other columns can be read.
+        unread = next(name for name in wanted if not _is_readable(lazy.select(name)))
+        raise DataError(
+            f"Could not read column {unread!r} of {path}: expected numbers, texts or "
+            "dates, and a file that is not damaged."
+        ) from error
+    if path.suffix.lower() in JSON_LINES:
+        _refuse_lost_numbers(path, wanted)
+    return rows
+
+
+def _is_readable(column: pl.LazyFrame) -> bool:
+    try:
+        column.collect()
+    except pl.exceptions.PolarsError:
+        return False
+    return True
+
+
+def _refuse_lost_numbers(path: Path, wanted: list[str]) -> None:
+    """Refuses JSON lines with a number that is not 0, and would be read as 0."""
+    with path.open("rb") as file:
+        # Few lines look as if they had such a number: only these are parsed.
+        for row, line in enumerate(filter(bytes.strip, file), start=1):
+            if _TINY.search(line):
+                text = line.removeprefix(codecs.BOM_UTF8)
+                values = json.loads(text, parse_float=_number_or_lost)
+                for name in wanted:
+                    if values.get(name) is _LOST:
+                        raise DataError(
+                            f"Expected numbers of at least 5e-324, or 0, in column "
+                            f"{name!r}, got a smaller one in row {row:,} of {path}."
+                        )
+
+
+def _number_or_lost(text: str) -> object:
+    number = float(text)
+    return _LOST if is_lost(text, number) else number
 
 
 def _unmarked(path: Path) -> Path | BytesIO:

@@ -98,8 +98,9 @@ class ClipLaplace(ClippedNoise):
         """Returns the divergence of -C against C."""
         if level <= 0.0:
             return 0.0
-        # The densities cross at t with e^{-2 b t} = e^epsilon, b = level / 2.
-        remaining_share = -math.expm1((epsilon - level) / 2.0)
+        # The densities cross at t with e^{-2 b t} = e^epsilon, b = level / 2. Of many
+        # rounds, epsilon may be far beyond the level, where exponentials overflow.
+        remaining_share = -math.expm1(min(epsilon - level, 0.0) / 2.0)
         both = remaining_share * (remaining_share / -math.expm1(-level))
         return pure_local_delta(level, epsilon, both)
 

@@ -177,8 +177,8 @@ class OneBit(SetResponse):
         high = flip[:, None] + (keep - flip)[:, None] * share[None, :]
         mean = self.low * (1.0 - high) + self.high * high
         # Python's floats raise where a power overflows; this one becomes infinite.
-        length = np.float64(self.high) - np.float64(self.low)
         with np.errstate(over="ignore"):
+            length = np.float64(self.high) - np.float64(self.low)
             return mean, high * (1.0 - high) * length**2
 
     def bits_per_person(self, epsilons: Floats) -> float:

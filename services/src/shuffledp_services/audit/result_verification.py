@@ -24,13 +24,13 @@ from shuffledp_services.audit.stated_values import differences, one_line, quoted
 from shuffledp_services.collection.batch_verdict import spent_of
 from shuffledp_services.collection.message_counter import split_proportionally
 from shuffledp_services.collection.shortfall import shortfalls
-from shuffledp_services.wire.canonical import to_number
-from shuffledp_services.wire.inclusion import RESULT
-from shuffledp_services.wire.refusal import Refusal
+from shuffledp_services.wire.canonical import from_text, to_number
+from shuffledp_services.wire.inclusion import HASH_SIZE, RESULT
+from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.roster import Enrolment
 from shuffledp_services.wire.signing import check_signed
 from shuffledp_services.wire.step import Step
-from shuffledp_services.wire.task import MAX_PEOPLE, Task
+from shuffledp_services.wire.task import ID_SIZE, MAX_PEOPLE, Task
 
 # A correct result is found to have too little noise once in 10^9 cases at most.
 _FALSE_ALARM = 1e-9
@@ -95,6 +95,15 @@ def _signature_problems(result: Mapping[str, Any], task: Task) -> Iterator[str]:
         Enrolment.read(result["enrolment"], task)
     except Refusal as error:
         yield f"its enrolment: {one_line(error)}"
+    # Auditors and receipts compare these with the batch; here only their form is known.
+    batch = result["batch"]
+    try:
+        if not isinstance(batch, dict) or set(batch) != {"id", "messages"}:
+            raise Refusal(Reason.MALFORMED, "Expected an id and a digest of messages.")
+        from_text(batch["id"], ID_SIZE, "a batch id")
+        from_text(batch["messages"], HASH_SIZE, "a digest")
+    except Refusal as error:
+        yield f"its batch: {one_line(error)}"
 
 
 def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
