@@ -1,4 +1,13 @@
-"""e^{z L} - 1 on a vertical line of the complex plane, accurate near 0."""
+"""e^{z L} - 1 on a vertical line of the complex plane, accurate near 0.
+
+Sines and cosines come from one tangent of half the angle, which takes a fraction of their
+time: with t = tan(y / 2),
+
+    2 sin(y / 2)^2 = 2 t^2 / (1 + t^2),  sin y = 2 t / (1 + t^2).
+
+A tangent is right to a unit in the last place, also next to its poles, and is never so
+large that its square overflows.
+"""
 
 import numpy as np
 
@@ -12,9 +21,11 @@ def expm1_parts(steps: Complexes, losses: Floats) -> Floats:
         Real and imaginary parts, shape (2, steps, losses).
     """
     # np.expm1 would compute the real part, which all steps share, for each of them:
-    # e^{x + iy} - 1 = e^x - 1 - 2 e^x sin(y / 2)^2 + 2 i e^x sin(y / 2) cos(y / 2).
+    # e^{x + iy} - 1 = e^x - 1 - 2 e^x sin(y / 2)^2 + i e^x sin y.
     real = np.expm1(steps.real[0] * losses)
-    half = np.multiply.outer(0.5 * steps.imag, losses)
-    sine, cosine = np.sin(half), np.cos(half)
-    twice = 2.0 * (1.0 + real) * sine
-    return np.stack([real - twice * sine, twice * cosine])
+    tangents = np.tan(np.multiply.outer(0.5 * steps.imag, losses))
+    parts = np.empty((2, *tangents.shape))
+    parts[1] = tangents / (1.0 + tangents * tangents)
+    parts[1] *= 2.0 * (1.0 + real)
+    np.subtract(real, np.multiply(tangents, parts[1], out=tangents), out=parts[0])
+    return parts
