@@ -25,6 +25,13 @@ def real_product(left: Floats, right: Floats) -> Floats:
         Shape (m, n). Each sum is off by no more than k products may be that are added one
         after the other.
     """
+    num_rows = _PRODUCTS // max(right.size, 1)
+    if num_rows >= min(left.shape[0], _COLUMNS):
+        whole = np.empty((left.shape[0], right.shape[0]))
+        for row in range(0, left.shape[0], num_rows):
+            rows = slice(row, row + num_rows)
+            np.matmul(left[rows], right.T, out=whole[rows])
+        return whole
     product = np.zeros((left.shape[0], right.shape[0]))
     num_rows = _PRODUCTS // (_COLUMNS * min(max(right.shape[1], 1), _TERMS))
     for column in range(0, right.shape[0], _COLUMNS):
