@@ -35,3 +35,14 @@ def test_complex_products_take_no_conjugates() -> None:
     both = np.concatenate([right, [[[1.0]], [[-1.0]]]], axis=2)
 
     assert complex_product(left, both).tolist() == [[-9 + 17j + 3 + 3j]]
+
+
+def test_mirrored_columns_are_those_of_conjugates() -> None:
+    rng = np.random.default_rng(3)
+    left, right = rng.normal(size=(2, 5, 7)), rng.normal(size=(2, 4, 7))
+    conjugates = (right * np.array([1.0, -1.0])[:, None, None])[:, :0:-1]
+
+    product = complex_product(left, right, mirrored=3)
+
+    whole = complex_product(left, np.concatenate([conjugates, right], axis=1))
+    assert np.abs(product - whole).max() <= 1e-14

@@ -109,11 +109,15 @@ class PoissonPair:
     def _window(self) -> PoissonWindow:
         return poisson_window(self.mean, self.outside)
 
+    @property
+    def counts(self) -> Floats:
+        """The counts of the window."""
+        return self._window.counts
+
     def ratios(self) -> Floats:
         """Returns a(x) at every count of the window."""
         probability = self.send_probability
-        counts = self._window.counts
-        ratios: Floats = (1.0 - probability) + probability * (counts / self.mean)
+        ratios: Floats = (1.0 - probability) + probability * (self.counts / self.mean)
         return ratios
 
     def upper(self, epsilon: float) -> float:
@@ -131,23 +135,54 @@ class PoissonPair:
         probability, window = self.send_probability, self._window
         if probability == 0.0:
             return 0.0, 0.0
-        counts, ratios, growth = window.counts, self.ratios(), math.expm1(epsilon)
+        factors, growth = _window_factors(self), math.expm1(epsilon)
+        growing = growth * factors.ratios
         with np.errstate(over="ignore"):
             # Of a tiny probability the quotient is infinite, and no multiple of 0.
             scale = self.mean / probability if growth > 0.0 else 0.0
-            above = counts + growth * ratios * scale
+            above = factors.counts + growing * scale
         # Rising with y: what is above the window adds nothing.
-        used = int(np.searchsorted(above, window.first + counts.size, side="left"))
-        counts, ratios = counts[:used], ratios[:used]
-        k = np.floor(above[:used]).astype(np.int64) + 1 - window.first
-        tails = window.tails[np.maximum(k, 0)]
-        # p(k - 1); where that is left of the window, it is negligible.
-        edges = np.where(k > 0, window.masses[np.maximum(k, 1) - 1], 0.0)
-        falls = growth * ratios + probability * ((counts - self.mean) / self.mean)
+        last = window.first + window.masses.size
+        used = int(np.searchsorted(above, last, side="left"))
+        # No count lies above its own k: where numbers are none, that of the first stands.
+        k = np.floor(above[:used]).astype(np.int64)
+        k += 1 - window.first
+        np.maximum(k, 1, out=k)
+        tails, edges = window.tails[k], window.masses[k - 1]
+        growing, masses = growing[:used], window.masses[:used]
+        falls = growing + factors.falls[:used]
         inner = np.maximum(probability * edges - falls * tails, 0.0)
-        masses = window.masses[:used]
         divergence = float((masses * inner).sum())
-        sizes = growth * ratios + probability * (1.0 + counts / self.mean)
+        sizes = growing + factors.sizes[:used]
         doubt = 4.0 * window.doubt + 40.0 * _ULP
         error = doubt * float((masses * sizes * (edges + tails)).sum())
         return divergence, error * (1.0 + 1e-9) + 10.0 * window.outside
+
+
+@dataclass(frozen=True, eq=False)
+class _WindowFactors:
+    """Factors of a pair at the counts y of its window, each of shape (size,).
+
+    Attributes:
+        counts: y.
+        ratios: a(y).
+        falls: lambda (y - mu) / mu.
+        sizes: lambda (1 + y / mu).
+    """
+
+    counts: Floats
+    ratios: Floats
+    falls: Floats
+    sizes: Floats
+
+
+# Of the pair whose profile is evaluated: windows are long.
+@lru_cache(maxsize=1)
+def _window_factors(pair: PoissonPair) -> _WindowFactors:
+    counts, probability = pair.counts, pair.send_probability
+    return _WindowFactors(
+        counts,
+        pair.ratios(),
+        probability * ((counts - pair.mean) / pair.mean),
+        probability * (1.0 + counts / pair.mean),
+    )

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
+from shuffledp.accounting.sums.complex_exp import exp_of
+from shuffledp.accounting.sums.complex_expm1 import expm1_parts
 from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.errors import CertificationError
@@ -174,7 +176,7 @@ class LossIntegrand:
         z = self.saddle + 1j * heights
         factor = step / math.pi / (z * (z - 1.0))
         factor[0] *= 0.5
-        rule = float((factor * np.exp(real + 1j * phase)).real.sum())
+        rule = float((factor * exp_of(real, phase)).real.sum())
         little = np.exp(sizes) * np.expm1(np.minimum(doubts, 1.0))
         wrong = np.where(doubts < 1.0, little, np.exp(sizes + doubts))
         error = float((np.abs(factor) * wrong).sum()) + self._beyond(float(heights[-1]))
@@ -256,16 +258,10 @@ class LossIntegrand:
 
 def _turned(masses: Floats, losses: Floats, rows: Floats, columns: Floats) -> Complexes:
     """Returns sum masses (e^{i w losses} - 1) at all w = row + column, accurate near 0."""
-
-    def less_1(factors: Floats) -> Floats:
-        """Returns real and imaginary parts of e^{i factor loss} - 1."""
-        sine, cosine = (f(0.5 * np.outer(factors, losses)) for f in (np.sin, np.cos))
-        return np.stack([-2.0 * sine * sine, 2.0 * sine * cosine])
-
     # (1 + a) (1 + b) - 1 = (1 + a) b + a, and the sums are a product of matrices.
-    weighted = less_1(rows) * masses
+    weighted = expm1_parts(1j * rows, losses) * masses
     alone = weighted.sum(axis=2)
     weighted[0] += masses
-    result = complex_product(weighted, less_1(columns))
+    result = complex_product(weighted, expm1_parts(1j * columns, losses))
     result += (alone[0] + 1j * alone[1])[:, np.newaxis]
     return result.ravel()

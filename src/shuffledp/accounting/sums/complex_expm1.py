@@ -1,4 +1,13 @@
-"""e^{z L} - 1 on a vertical line of the complex plane, accurate near 0."""
+"""e^{z L} - 1 on a vertical line of the complex plane, accurate near 0.
+
+Sines and cosines come from one tangent of half the angle, which takes a fraction of their
+time: with t = tan(y / 2),
+
+    2 sin(y / 2)^2 = 2 t^2 / (1 + t^2),  sin y = 2 t / (1 + t^2).
+
+A tangent is right to a unit in the last place, also next to its poles, and is never so
+large that its square overflows.
+"""
 
 import numpy as np
 
@@ -11,10 +20,25 @@ def expm1_parts(steps: Complexes, losses: Floats) -> Floats:
     Returns:
         Real and imaginary parts, shape (2, steps, losses).
     """
-    # np.expm1 would compute the real part, which all steps share, for each of them:
-    # e^{x + iy} - 1 = e^x - 1 - 2 e^x sin(y / 2)^2 + 2 i e^x sin(y / 2) cos(y / 2).
+    # np.expm1 would compute the real part, which all steps share, for each of them.
     real = np.expm1(steps.real[0] * losses)
-    half = np.multiply.outer(0.5 * steps.imag, losses)
-    sine, cosine = np.sin(half), np.cos(half)
-    twice = 2.0 * (1.0 + real) * sine
-    return np.stack([real - twice * sine, twice * cosine])
+    return _parts(real, np.tan(np.multiply.outer(0.5 * steps.imag, losses)))
+
+
+def expm1(z: Complexes) -> Complexes:
+    """Returns e^z - 1, whose error is a few 1e-16 of its size, shape as `z`."""
+    powers: Complexes = np.empty(z.shape, dtype=np.complex128)
+    powers.real, powers.imag = _parts(np.expm1(z.real), np.tan(0.5 * z.imag))
+    return powers
+
+
+def _parts(real: Floats, tangents: Floats) -> Floats:
+    """Returns the parts of e^{x + iy} - 1 from e^x - 1 and tan(y / 2).
+
+    They are e^x - 1 - 2 e^x sin(y / 2)^2 and e^x sin y.
+    """
+    parts = np.empty((2, *tangents.shape))
+    parts[1] = tangents / (1.0 + tangents * tangents)
+    parts[1] *= 2.0 * (1.0 + real)
+    np.subtract(real, np.multiply(tangents, parts[1], out=tangents), out=parts[0])
+    return parts

@@ -85,11 +85,11 @@ def narrower(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
 def _banded(
     bits: TwoMessages, counts: Ints, choose: np.ufunc, rounding: float, max_bands: int
 ) -> BinaryPopulation:
-    present = counts > 0
-    min_probabilities, people = (
-        bits.least[:, present],
-        counts[present].astype(np.float64),
-    )
+    absent = np.flatnonzero(counts <= 0)
+    # One index alone is quick: a million levels often miss the target user's only.
+    left_out = int(absent[0]) if absent.size == 1 else absent
+    min_probabilities = np.delete(bits.least, left_out, axis=1)
+    people = np.delete(counts, left_out).astype(np.float64)
     if not _are_many(min_probabilities):
         band = _distinct(_alike(min_probabilities))
         if band.max(initial=0) + 1 < people.size:
@@ -132,6 +132,16 @@ def _merged(
     min_probabilities: Floats, people: Floats, band: Ints, choose: np.ufunc
 ) -> tuple[Floats, Floats]:
     """Returns one pair of probabilities for each band of levels, and its people."""
+    steps = np.diff(band)
+    # Of levels in ascending order, the bands are in order, too.
+    for forward, ordered in (
+        (slice(None), steps >= 0),
+        (slice(None, None, -1), steps <= 0),
+    ):
+        if ordered.all():
+            starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
+            merged = choose.reduceat(min_probabilities, starts, axis=1)
+            return merged[:, forward], np.add.reduceat(people, starts)[forward]
     # Numbers of 16 bits are sorted at once, not by comparisons.
     few = band.max(initial=0) < 2**16
     order = np.argsort(band.astype(np.uint16) if few else band, kind="stable")

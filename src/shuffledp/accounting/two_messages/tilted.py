@@ -59,7 +59,11 @@ class FourierGrid:
         alias: A bound of the contribution of tails beyond the points.
         points: The tilt and the angles as complex numbers.
         apart: Sizes of these moves, shape (angles, bands).
-        waves: Factors of `points` at the centers of the cells of tau.
+        waves: Factors of `points` at the centers of the cells of tau, shape (CELLS,
+            angles).
+        parts_of_waves: `parts_of` the waves and of their slopes, shape (2 CELLS, 2
+            angles).
+        parts_of_moves: `parts_of` the moves, shape (bands, 2 angles).
         shrink: Factors of the tilt at their lower ends.
         rounding: How far a logarithm of the transform may be off, shape (angles,).
     """
@@ -74,8 +78,16 @@ class FourierGrid:
     points: Complexes
     apart: Floats
     waves: Complexes
+    parts_of_waves: Floats
+    parts_of_moves: Floats
     shrink: Floats
     rounding: Floats
+
+
+def parts_of(rows: Complexes) -> Floats:
+    """Returns real numbers whose sum of products with those of z is Re(z times rows)."""
+    parts: Floats = np.stack([rows.real, -rows.imag], axis=-1)
+    return parts.reshape(len(rows), -1)
 
 
 class TiltedPopulation:
@@ -185,6 +197,7 @@ class TiltedPopulation:
         alias = 8.0 * math.exp(-_TAIL)
         half = 1.0 / CELLS
         centers = half * (2.0 * np.arange(CELLS) + 1.0)
+        waves = np.exp(-np.multiply.outer(centers, z))
         return FourierGrid(
             size,
             angles,
@@ -195,7 +208,9 @@ class TiltedPopulation:
             alias,
             points=z,
             apart=np.abs(moves),
-            waves=np.exp(-np.multiply.outer(z, centers)),
+            waves=waves,
+            parts_of_waves=parts_of(np.concatenate([waves, z * waves])),
+            parts_of_moves=parts_of(moves.T),
             shrink=np.exp(-self.theta * (centers - half)),
             rounding=_UNIT
             * angles

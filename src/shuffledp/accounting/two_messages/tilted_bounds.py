@@ -7,6 +7,7 @@ that for any data of the box is bounded (docs/theory/two-messages.md).
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.sums.complex_exp import exp_of
 from shuffledp.accounting.sums.matrix_products import real_product
 from shuffledp.accounting.two_messages.tilted import (
     CELLS,
@@ -69,11 +70,11 @@ def _scales(max_variances: Floats) -> Ints:
 
 def _amplitudes(grid: FourierGrid, holders: Floats) -> tuple[Complexes, Floats]:
     """Returns the tilted distribution's centered transform, and its rounding error."""
-    moves = real_product(holders, grid.moves)
-    logs = np.empty((len(holders), grid.angles.size), dtype=np.complex128)
-    logs.real, logs.imag = moves[:, : grid.angles.size], moves[:, grid.angles.size :]
-    logs += grid.base
-    return np.exp(logs), grid.rounding
+    moves, size = real_product(holders, grid.moves), grid.angles.size
+    amplitudes = exp_of(
+        moves[:, :size] + grid.base.real, moves[:, size:] + grid.base.imag
+    )
+    return amplitudes, grid.rounding
 
 
 def _worst_logs(
@@ -133,7 +134,7 @@ def _largest_logs(
     """
     boxes = np.arange(len(radius))
     # No growth exceeds the sum of what its terms may move by.
-    moves = (np.abs(growing) * moved) @ np.abs(grid.waves)
+    moves = (np.abs(growing) * moved) @ np.abs(grid.waves).T
     most = np.log(sums) + 2.0 / grid.size * moves / sums
     worst = most.argmax(axis=1)
     logs, rises = _logs_at(tilted, grid, growing, sums, radius, boxes, worst)
@@ -160,10 +161,9 @@ def _logs_at(
     cells: Ints,
 ) -> tuple[Floats, Floats]:
     """Returns the same at these boxes and cells, shapes (pairs,) and (pairs, bands)."""
-    at_cells = growing[rows] * grid.waves.T[cells]
-    # The real part of a product of complex matrices.
-    parts = np.concatenate([at_cells.real, -at_cells.imag], axis=1)
-    growth = 2.0 / grid.size * real_product(parts, grid.moves.T)
+    at_cells = grid.waves[cells]
+    np.multiply(growing[rows], at_cells, out=at_cells)
+    growth = 2.0 / grid.size * _real_part(at_cells, grid.parts_of_moves)
     widths, middle_sums = radius[rows], sums[rows, cells]
     rises = tilted.rise + growth / middle_sums[:, None]
     # log(a + b) <= log a + b / a, of the growth b.
@@ -185,13 +185,17 @@ def _errors(
     """Returns how far each term may be from a linear one, or from that in the middle."""
     farther = np.minimum(moved + rounding, _FAR_APART)
     # |e^w - 1 - w| <= e^|w| - 1 - |w|, and a cell's center stands for all of its tau.
-    bends = np.expm1(farther) - farther + rounding + 1e-13 * farther
+    growth = np.expm1(farther)
+    bends = growth - farther + rounding + 1e-13 * farther
     bends += np.abs(grid.points) * moved / CELLS
+    errors: Floats = sizes * bends
+    if is_linear.all():
+        return errors
     # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
     decay = np.exp(-np.multiply.outer(min_variance, grid.falls))
-    near = np.where(farther < _FAR_APART, np.expm1(farther), np.inf)
+    near = np.where(farther < _FAR_APART, growth, np.inf)
     apart = np.minimum(sizes * near, sizes + decay * np.abs(grid.kernel))
-    errors: Floats = np.where(is_linear, sizes * bends, apart)
+    np.copyto(errors, apart, where=~is_linear)
     return errors
 
 
@@ -205,12 +209,17 @@ def cell_bounds(grid: FourierGrid, terms: Complexes, error: Floats) -> Floats:
     """
     half, z, scale = 1.0 / CELLS, grid.points, 2.0 / grid.size
     # Taylor's theorem about the center of a cell: value, slope, and the largest bend.
-    values = scale * (terms @ grid.waves).real
-    slopes = scale * np.abs(((terms * z) @ grid.waves).real)
+    sums = scale * _real_part(terms, grid.parts_of_waves)
+    values, slopes = sums[:, :CELLS], np.abs(sums[:, CELLS:])
     bend = scale * (np.abs(terms) @ np.abs(z) ** 2)
     bounds: Floats = values + half * slopes
     bounds += np.multiply.outer(error + 0.5 * half**2 * bend, grid.shrink)
     return bounds
+
+
+def _real_part(terms: Complexes, parts: Floats) -> Floats:
+    """Returns the real part of a product with what `parts_of` gives."""
+    return real_product(terms.view(np.float64), parts)
 
 
 def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floats]:

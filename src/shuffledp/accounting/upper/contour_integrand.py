@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.sums.complex_expm1 import expm1_parts
+from shuffledp.accounting.sums.complex_exp import exp_of
+from shuffledp.accounting.sums.complex_expm1 import expm1, expm1_parts
 from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.log_product import LogProduct
@@ -24,23 +25,21 @@ from shuffledp.types import Complexes, Floats, Ints
 
 # Variance of the smoothing noise as a part of var L: 2e-7 of epsilon. Where a large
 # epsilon makes var L large it is smaller, down to this part: more points, no more noise.
-_SMOOTHING = 4e-7
-_LEAST_SMOOTHING = 4e-9
+_SMOOTHING, _LEAST_SMOOTHING = 4e-7, 4e-9
 # Where losses vary within cells, as many times more: 1e-5 of epsilon, and more where few
 # messages do not smooth the sum by themselves. In a composition, whose chords add that
 # much each: 2e-5 of epsilon, and a tenth of the points.
 _COARSER, _COMPOSED = 50.0, 100.0
 # Blocks times atoms, and points that count times atoms; more would take too long.
-_MOST_BLOCKS = 6e7
-_MOST_WORK = 4e7
-# What a point costs whatever the number of atoms, in atoms.
-_PER_POINT = 30
-# What a block costs whatever the number of atoms, in atoms.
-_PER_BLOCK = 100
+_MOST_BLOCKS, _MOST_WORK = 6e7, 4e7
+# What a point, and a block, cost whatever the number of atoms, in atoms.
+_PER_POINT, _PER_BLOCK = 30, 100
 # Points that are looked at together: more where log |G| changes by so little, at most,
 # to either side.
 _BLOCKS = (16, 128)
 _CHANGE = 5.0
+# Points that are evaluated together, so that they stay in a processor's cache.
+_AT_ONCE = 1 << 14
 # Discretization and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.
@@ -116,8 +115,7 @@ class ContourIntegrand:
         step = 2.0 * math.pi * self.distance / decay
         heights, beyond = self._at_saddle
         end = int(np.argmax(beyond < size * _TOLERANCE)) or heights.size - 1
-        last = heights[end] / step
-        return self.trapezoid(step, math.ceil(last))
+        return self.trapezoid(step, math.ceil(heights[end] / step))
 
     def trapezoid(self, step: float, last: int) -> tuple[float, float]:
         """Returns the rule with points 0, ..., last at this step, and its error bound."""
@@ -156,31 +154,34 @@ class ContourIntegrand:
         # log G is off by the rounding of phi, times the number of messages.
         return _ARITHMETIC + self._log_g.remainder + rounding * self.messages
 
-    def _phi_less_1(self, outer: Complexes, inner: Complexes) -> Complexes:
+    def _phi_less_1(
+        self, outer: Complexes, inner: Complexes, *, mirrored: int = 0
+    ) -> tuple[Complexes, Complexes]:
         """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0.
+
+        Both are of shape (m, n), at the sums z of an outer and an inner point.
 
         Args:
             outer: Points, shape (m,).
             inner: Small steps from each of them, shape (n,).
-
-        Returns:
-            Both at outer + inner, shape (2, m, n).
+            mirrored: How many of the first steps are conjugates of the last ones.
         """
         # With A = e^{a L} - 1 and B = e^{b L} - 1, e^{(a + b) L} - 1 = (1 + A) B + A is
         # accurate near 0, and the sums over atoms are products of matrices.
-        near, far = expm1_parts(inner, self.losses), expm1_parts(outer, self.losses)
+        near = expm1_parts(inner[mirrored:], self.losses)
+        far = expm1_parts(outer, self.losses)
         weights = np.stack([self.masses, self.masses * self.losses])
         weighted = far[:, np.newaxis] * weights[:, np.newaxis]
         alone = weighted.sum(axis=3)
         weighted[0] += weights[:, np.newaxis]
-        rows = 2 * outer.size
-        grid = complex_product(weighted.reshape(2, rows, self.losses.size), near)
-        grid += (alone[0] + 1j * alone[1]).reshape(rows, 1)
+        weighted = weighted.reshape(2, -1, self.losses.size)
+        grid = complex_product(weighted, near, mirrored=mirrored)
+        grid += (alone[0] + 1j * alone[1]).reshape(-1, 1)
         plain, slope = grid[: outer.size], grid[outer.size :] + weights[1].sum()
         z = outer[:, None] + inner
         slope = slope + self.smoothing * z * (1.0 + plain)
-        noise = np.expm1(0.5 * self.smoothing * z * z)
-        return np.stack([plain + noise + plain * noise, slope * (1.0 + noise)])
+        noise = expm1(0.5 * self.smoothing * z * z)
+        return plain + noise + plain * noise, slope * (1.0 + noise)
 
     def _log_g_of(self, x: Floats) -> Floats:
         """Returns log G(1 + x) of real numbers x > -1."""
@@ -191,7 +192,7 @@ class ContourIntegrand:
 
     def _log_g_at(self, theta: float) -> float:
         """Returns log G(phi(theta)) on the real axis."""
-        x = self._phi_less_1(np.array([theta + 0j]), np.zeros(1, complex))[0, 0]
+        x = self._phi_less_1(np.array([theta + 0j]), np.zeros(1, complex))[0][0]
         return float(self._log_g(x).real[0])
 
     def _terms(self, step: float, last: int) -> tuple[Complexes, Ints, float]:
@@ -219,16 +220,19 @@ class ContourIntegrand:
             and num_points * (self.losses.size + _PER_POINT) <= self._most_work
         ):
             raise OverflowError
-        x, slope = self._phi_less_1(middles[seen], offsets)
-        z = middles[seen][:, None] + offsets
-        index = size * np.flatnonzero(seen)[:, None] + np.arange(size)
-        weight = np.where(index == 0, 0.5, 1.0)
-        exact = (self._cheap(x, 0.0) > -_SKIP) & (index <= last)
-        terms = weight * slope / z
-        terms[exact] *= np.exp(self._log_g(x[exact]) - self.level)
-        skipped = last + 1 - np.count_nonzero(exact)
+        terms, indices = [], []
+        rows, most = np.flatnonzero(seen), _AT_ONCE // size
+        for some in np.split(rows, range(most, rows.size, most)):
+            x, slope = self._phi_less_1(middles[some], offsets, mirrored=size // 2)
+            index = size * some[:, None] + np.arange(size)
+            exact = (self._cheap(x, 0.0) > -_SKIP) & (index <= last)
+            weight, log_g = np.where(index == 0, 0.5, 1.0), self._log_g(x[exact])
+            values = weight * slope / (middles[some][:, None] + offsets)
+            terms.append(values[exact] * exp_of(log_g.real - self.level, log_g.imag))
+            indices.append(index[exact])
+        skipped = last + 1 - sum(len(some) for some in terms)
         lost = skipped * steepest / self.saddle * math.exp(-_SKIP)
-        return terms[exact], index[exact], lost
+        return np.concatenate(terms), np.concatenate(indices), lost
 
     def _cheap(self, x: Complexes, margin: float) -> Floats:
         """Returns an upper bound of log |G(1 + x)| - level, also within a margin of x."""
