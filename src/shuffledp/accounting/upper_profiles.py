@@ -1,5 +1,6 @@
 """Certified profiles of target users of a population: which bounds apply to each."""
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -100,7 +101,8 @@ def upper_profiles(
             by_theorem["two messages"] = two_messages
         noise = pairs[0].noise
         if noise is not None and not quick:
-            stepped = noise_blanket(
+            stepped = functools.partial(
+                noise_blanket,
                 noise,
                 population,
                 target,
@@ -110,8 +112,7 @@ def upper_profiles(
                 tail=tail,
                 is_composed=is_composed,
             )
-            if stepped is not None:
-                bound = SmallerByEstimate(bound, stepped, is_composed=is_composed)
+            bound = SmallerByEstimate(bound, stepped, is_composed=is_composed)
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS
         if two_messages is not None and two_messages.is_slow:

@@ -43,16 +43,15 @@ class Told:
 def test_the_one_that_seems_smaller_is_evaluated(
     usual: Told, other: Told, delta: float
 ) -> None:
-    bound = SmallerByEstimate(usual, other, is_composed=False)
+    bound = SmallerByEstimate(usual, lambda: other, is_composed=False)
 
     assert bound.delta(0.1) == delta
     assert bound.slack(0.1) == delta / 10.0
 
 
 def test_nothing_is_known_if_neither_knows() -> None:
-    bound = SmallerByEstimate(
-        Told(math.nan, math.nan), Told(math.nan, math.nan), is_composed=False
-    )
+    unknown = Told(math.nan, math.nan)
+    bound = SmallerByEstimate(unknown, lambda: unknown, is_composed=False)
 
     assert math.isnan(bound.estimate(0.1))
     with pytest.raises(CertificationError):
@@ -61,9 +60,22 @@ def test_nothing_is_known_if_neither_knows() -> None:
 
 def test_compositions_compare_once_for_epsilons_near_each_other() -> None:
     usual, other = Told(0.5, 0.5), Told(0.3, 0.3)
-    bound = SmallerByEstimate(usual, other, is_composed=True)
+    bound = SmallerByEstimate(usual, lambda: other, is_composed=True)
 
     deltas = [bound.delta(epsilon) for epsilon in (0.0, 0.100, 0.101, 0.102, 0.103)]
 
     assert deltas == [0.3] * 5
     assert usual.num_estimates == 2
+
+
+def test_the_other_is_made_once_and_only_if_it_is_asked_for() -> None:
+    made = []
+
+    def make() -> None:
+        made.append("other")
+
+    bound = SmallerByEstimate(Told(0.5, 0.4), make, is_composed=False)
+    assert made == []
+
+    assert (bound.delta(0.1), bound.estimate(0.1), bound.slack(0.1)) == (0.5, 0.4, 0.05)
+    assert made == ["other"]

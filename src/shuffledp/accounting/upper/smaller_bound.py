@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.errors import CertificationError
@@ -15,15 +16,21 @@ class SmallerByEstimate:
 
     Args:
         usual: A bound.
-        other: Another one.
+        make_other: Makes another one, or None; called when it is first asked for, as that
+            may take long.
         is_composed: Whether bounds at hundreds of epsilons are composed, which are
             compared at few of them only, as estimates take time.
     """
 
     def __init__(
-        self, usual: UpperBound, other: UpperBound, *, is_composed: bool
+        self,
+        usual: UpperBound,
+        make_other: Callable[[], UpperBound | None],
+        *,
+        is_composed: bool,
     ) -> None:
-        self._usual, self._other, self._is_composed = usual, other, is_composed
+        self._usual, self._is_composed = usual, is_composed
+        self._other = functools.cache(make_other)
         self._is_other_less = functools.cache(self._compare)
 
     def delta(self, epsilon: float) -> float:
@@ -49,13 +56,17 @@ class SmallerByEstimate:
             return second.slack(epsilon)
 
     def _ordered(self, epsilon: float) -> tuple[UpperBound, UpperBound]:
+        other = self._other() or self._usual
         if self._is_composed and epsilon > 0.0:
             # One comparison for all epsilons near each other.
             epsilon = 2.0 ** (0.5 * round(2.0 * math.log2(epsilon)))
         if self._is_other_less(epsilon):
-            return self._other, self._usual
-        return self._usual, self._other
+            return other, self._usual
+        return self._usual, other
 
     def _compare(self, epsilon: float) -> bool:
+        other = self._other()
+        if other is None:
+            return False
         # Of either nothing may be known, and NaN is not less.
-        return self._other.estimate(epsilon) < _LESS * self._usual.estimate(epsilon)
+        return other.estimate(epsilon) < _LESS * self._usual.estimate(epsilon)
