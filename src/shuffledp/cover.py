@@ -63,12 +63,14 @@ class NoiseDensities:
         edges: Sizes at which cells end, ascending from 0, one of them 1, shape
             (cells + 1,).
         near: The target's density around the end nearer to the message, at the edges.
-        ratio: Their density around the farther end over `near`, at the edges; it falls.
+        ratio: Their density around the farther end over `near`, at the edges; it never
+            rises.
         masses: Probabilities of each cell on one side, around the nearer end and the
             farther one, shape (2, cells).
         least: Returns, for levels of shape (levels,), a density that is not above that of
-            any message in a cell, whatever the value, shape (levels, cells); it falls
-            with the size, and between two levels it is nowhere below the smaller of both.
+            any message in a cell, whatever the value, shape (levels, cells); it never
+            rises with the size, and between two levels it is nowhere below the smaller
+            of both.
         uncovered: Probabilities of kinds of messages beyond the last edge on one side,
             around the nearer end and the farther one, shape (2, kinds).
         imbalance: By how much two values may show more than the ends do in a cell and in

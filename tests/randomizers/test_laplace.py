@@ -172,3 +172,9 @@ def test_a_smaller_budget_may_rightly_get_the_larger_number() -> None:
     # Half of the careful person's noise is farther out than everybody else's.
     assert careful.epsilon_central_lower == pytest.approx(0.04999, abs=1e-6)
     assert careful.epsilon_central_lower > 10.0 * liberal.epsilon_central
+
+
+@pytest.mark.parametrize("level", [1e-300, 1.0, 700.0])
+def test_local_delta_is_0_however_far_beyond_the_level(level: float) -> None:
+    for epsilon in (level, 2.0 * level, 5_000.0, 1e300):
+        assert Laplace().local_delta(level, epsilon) == 0.0

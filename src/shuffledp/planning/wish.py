@@ -8,6 +8,7 @@ from typing import Any
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_whole
 from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.calibration_search import positive_targets
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
@@ -49,6 +50,8 @@ class Wish:
             )
         # Raises unless epsilons are valid and there is at least one person at each.
         Population.from_counts(dict(self.asked))
+        if self.targets is not None:
+            positive_targets(list(self.targets))
         check_delta(self.delta)
         check_whole(self.absent, "absent people", least=0)
 

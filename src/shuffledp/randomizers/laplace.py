@@ -115,7 +115,9 @@ class Laplace(AddedNoise):
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns 1 - e^{(epsilon - level) / 2}, the divergence of -1 against 1."""
-        return pure_local_delta(level, epsilon, -math.expm1((epsilon - level) / 2.0))
+        return pure_local_delta(
+            level, epsilon, -math.expm1(min(epsilon - level, 0.0) / 2.0)
+        )
 
     def cover_of(
         self, target_user: float, population: Population, *, delta: float

@@ -97,3 +97,20 @@ def test_nobody_with_messages_far_out_gives_no_blanket() -> None:
 
     assert narrow.min() == 0.0
     assert falling_blanket(noise, narrow, np.array([9.0]), own, epsilon=0.01) is None
+
+
+def test_within_the_range_of_values_it_is_one_number_whatever_others_send() -> None:
+    noise = densities(sdp.Laplace(), 3.0)
+    own = noise.least(np.array([3.0]))[0]
+    # Nobody's least density falls so fast there: omega must not follow.
+    least = own * np.exp(-0.1 * noise.edges[1:])
+
+    density = falling_blanket(
+        noise, least[np.newaxis], np.array([5_000.0]), own, epsilon=0.1
+    )
+
+    assert density is not None
+    inside = noise.edges[1:] <= 1.0
+    assert np.count_nonzero(inside) > 2
+    assert np.unique(density[inside]).size == 1
+    assert density[-1] < density[0]

@@ -1,3 +1,4 @@
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -6,9 +7,12 @@ from scipy.stats import laplace, norm
 
 import shuffledp as sdp
 from shuffledp.accounting import upper_profiles
+from shuffledp.accounting.upper import noise_blanket as noise_blanket_module
+from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.noise_blanket import NoiseBlanketBound, noise_blanket
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
+from shuffledp.types import Floats, Ints
 
 DELTA = 1e-6
 Noise = sdp.Gaussian | sdp.Laplace
@@ -31,17 +35,22 @@ class Step:
 
 
 def bound_for(
-    mechanism: Noise, people: Population, target: int, *, absent: int = 0
+    mechanism: Noise,
+    people: Population,
+    target: int,
+    *,
+    absent: int = 0,
+    delta: float = DELTA,
 ) -> NoiseBlanketBound:
     level = float(people.epsilons[target])
-    noise = mechanism.noise_densities(level, delta=DELTA)
+    noise = mechanism.noise_densities(level, delta=delta)
     assert noise is not None
     found = noise_blanket(
         noise,
         people,
         target,
         Step(0.02),
-        delta=DELTA,
+        delta=delta,
         absent=absent,
         tail=1e-18,
         is_composed=False,
@@ -79,8 +88,11 @@ def test_everybody_sends_the_blanket_at_least_as_often_as_is_counted(
     ]
     others = people.counts.copy()
     others[target] -= 1
+    assert 2.0 * bound.density @ np.diff(bound.noise.edges) == pytest.approx(1.0)
     # People who send nothing where omega ends do not count.
     assert bound.counts.sum() <= others.sum()
+    # Nobody counts for more than the best of all.
+    assert bound.probabilities.max() <= max(ratios)
     most = float(np.array(ratios) @ others)
     counted = float(bound.probabilities @ bound.counts)
     assert 0.9 * most <= counted <= most
@@ -99,12 +111,48 @@ def test_levels_in_groups_count_no_more_than_each_by_itself(mechanism: Noise) ->
     assert 0.99 * most <= float(bound.probabilities @ bound.counts) <= most
 
 
+@pytest.mark.parametrize("mechanism", [sdp.Gaussian(), sdp.Laplace()])
+def test_no_group_of_levels_counts_for_more_than_any_of_its_people(
+    mechanism: Noise,
+) -> None:
+    # The smallest gammas are at either end of the levels.
+    levels = np.linspace(0.1, 3.0, 9_001)
+    people = Population(levels, np.ones(levels.size, dtype=np.int64))
+    seen = []
+
+    def gammas_seen(gammas: Floats, counts: Ints, *rest: Any, **named: Any) -> Any:
+        seen.append((gammas, counts))
+        return BlanketPopulation(gammas, counts, *rest, **named)
+
+    with patch.object(noise_blanket_module, "BlanketPopulation", gammas_seen):
+        bound = bound_for(mechanism, people, 4_000)
+
+    gammas, counts = seen[-1]
+    assert gammas.size < 5_000
+    each = (bound.noise.least(levels) / bound.density).min(axis=1)
+    assert np.all(np.repeat(gammas, counts) <= each)
+
+
+def test_messages_beyond_the_blanket_are_charged_to_the_target() -> None:
+    people = Population.from_counts({0.07: 500, 2.7: 3, 6.6: 1_116})
+    bound = bound_for(sdp.Laplace(), people, 0, delta=0.05)
+    beyond = float(bound.noise.edges[-1])
+    scale = 2.0 / 0.07
+
+    # One message is beyond, on the side of the target's value.
+    near, far = (laplace.sf(beyond - value, scale=scale) for value in (1.0, -1.0))
+    assert near - far > 0.0
+    assert bound.delta(0.0) >= near - far
+
+
 def test_absent_people_are_those_who_cover_most() -> None:
     people = Population.from_counts({0.1: 900, 0.4: 700, 2.0: 500})
 
     all_present, some_absent = (
         bound_for(sdp.Laplace(), people, 1, absent=absent) for absent in (0, 100)
     )
+    assert all_present.counts.sum() == 2_099
+    assert some_absent.counts.sum() == 1_999
 
     assert (
         some_absent.probabilities @ some_absent.counts

@@ -146,3 +146,33 @@ def test_nothing_is_known_at_large_epsilons() -> None:
 
     with pytest.raises(CertificationError):
         noise_loss(noise, np.ones(noise.edges.size - 1), 50.0)
+
+
+@pytest.mark.parametrize("deviation", [1.2, 2.5])
+@pytest.mark.parametrize("delta", [1e-4, 3e-8])
+@pytest.mark.parametrize("epsilon", [0.0, 0.25])
+def test_what_is_raised_is_where_losses_are_largest(
+    deviation: float, delta: float, epsilon: float
+) -> None:
+    noise = normal_densities(deviation, lambda levels: 2.0 / levels, delta=delta)
+    assert noise is not None
+    sizes = noise.edges[1:]
+    # Few others far out: a message tells most there, and nothing like it nearer to 0.
+    density = np.where(sizes < 1.5 * deviation, 1.0, 1e-4)
+    loss, unit = noise_loss(noise, density, epsilon)
+    total = 2.0 * float(density @ np.diff(noise.edges))
+    losses, masses = loss.losses * unit / total, loss.masses * total
+    uncovered = shown_by(noise.uncovered, epsilon)
+
+    largest = float(losses.max())
+    for level in np.geomspace(1e-5 * largest, 0.999 * largest, 30).tolist():
+        shown = shown_by_pair(
+            noise,
+            lambda y: norm.cdf(y, scale=deviation),
+            density,
+            (-1.0, 1.0),
+            math.exp(epsilon),
+            level,
+        )
+        bound = float(masses @ np.maximum(losses - level, 0.0)) + uncovered
+        assert shown <= bound * (1.0 + 1e-9)

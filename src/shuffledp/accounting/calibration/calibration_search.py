@@ -17,6 +17,8 @@ WIDTH = 1e-7
 # Of a search for two numbers with the end between them, in logarithms.
 _FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
 _SMALLEST = math.log(1e-12)
+# Of central targets: budgets for smaller ones are no numbers that devices can use.
+SMALLEST_TARGET = 1e-30
 # Nothing smaller is told from 0; log 1 must not be 0.
 _LEAST, _NOT_ONE = 1e-307, 1e-6
 
@@ -184,11 +186,12 @@ def _narrowed(
 
 
 def positive_targets(targets: Sequence[float]) -> list[float]:
-    """Returns targets as numbers; raises InvalidInputError unless all are positive."""
+    """Returns targets as numbers; raises InvalidInputError unless all are in range."""
     wanted = [as_number(target, "target") for target in expect_list(targets, "targets")]
     for target in wanted:
-        if not 0.0 < target <= MAX_BUDGET:
+        if not SMALLEST_TARGET <= target <= MAX_BUDGET:
             raise InvalidInputError(
-                f"Expected targets above 0 and up to {MAX_BUDGET:g}, got {target:g}."
+                f"Expected targets from {SMALLEST_TARGET:g} to {MAX_BUDGET:g}, got "
+                f"{target:g}."
             )
     return wanted

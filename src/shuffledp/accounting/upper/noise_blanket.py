@@ -141,7 +141,10 @@ def noise_blanket(
     ends = np.append(starts[1:], population.num_levels) - 1
     counts = np.add.reduceat(population.counts, starts)
     group = int(np.searchsorted(starts, target_user, side="right")) - 1
-    least, last = (noise.least(population.epsilons[part]) for part in (starts, ends))
+    least, last = (
+        _normal_numbers(noise.least(population.epsilons[part]))
+        for part in (starts, ends)
+    )
     sample = _sample(starts.size)
     people = np.add.reduceat(counts, sample).astype(np.float64)
     own = noise.least(np.array([level]))[0]
@@ -163,6 +166,11 @@ def noise_blanket(
             noise, density, probabilities, numbers.astype(np.float64), is_composed
         )
     return bound
+
+
+def _normal_numbers(densities: Floats) -> Floats:
+    """Returns densities, 0 where doubles have lost digits."""
+    return np.where(densities < _SMALLEST, 0.0, densities)
 
 
 def _starts(epsilons: Floats) -> Ints:
