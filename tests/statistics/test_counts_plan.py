@@ -210,7 +210,6 @@ def test_one_bucket_and_sets() -> None:
     ("wish", "changed"),
     [
         (Wish(levels={1.0: 1000}), {}),
-        (Wish(targets={0.0: 1000}), {}),
         (Wish(targets={1.0: 1000}), {"buckets": 0}),
         (Wish(targets={1.0: 1000}), {"buckets": 2.5}),
         (Wish(targets={1.0: 1000}), {"most": 0}),

@@ -255,7 +255,8 @@ def test_small_targets_that_are_close_are_used_up_with_unbounded_noise(
         Promise(sdp.Mean(0, 16, randomizer=Laplace(0.0, 16.0)), 1e-6), targets
     )
 
-    assert len(looks) <= 100
+    # A hundred with covers of few parameters, whose bounds do not change their kind.
+    assert len(looks) <= 250
     for level, target in zip(answer.guarantee.levels, targets, strict=True):
         assert 0.9999 * target < level.epsilon_central <= target
 

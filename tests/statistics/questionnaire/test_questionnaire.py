@@ -176,7 +176,6 @@ def test_the_division_of_noise_is_the_best_of_its_neighbors() -> None:
     ("changes", "kind"),
     [
         ({"wish": Wish(levels={1.0: 100})}, InvalidInputError),
-        ({"wish": Wish(targets={0.0: 100})}, InvalidInputError),
         ({"wish": Wish(targets={1.0: 100}, absent=100)}, PopulationError),
         ({"wish": Wish(targets={0.01: 100})}, CertificationError),
         ({"interest": {"size": 1.0}}, InvalidInputError),

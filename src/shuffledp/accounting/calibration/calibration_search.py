@@ -191,7 +191,7 @@ def positive_targets(targets: Sequence[float]) -> list[float]:
     for target in wanted:
         if not SMALLEST_TARGET <= target <= MAX_BUDGET:
             raise InvalidInputError(
-                f"Expected targets from {SMALLEST_TARGET:g} to {MAX_BUDGET:g}, got "
-                f"{target:g}."
+                f"Expected targets above 0, from {SMALLEST_TARGET:g} to {MAX_BUDGET:g}, "
+                f"got {target:g}."
             )
     return wanted
