@@ -17,8 +17,8 @@ WIDTH = 1e-7
 # Of a search for two numbers with the end between them, in logarithms.
 _FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
 _SMALLEST = math.log(1e-12)
-# Of central targets: budgets for smaller ones are no numbers that devices can use.
-SMALLEST_TARGET = 1e-30
+# Of central targets: doubles below lose digits.
+SMALLEST_TARGET = 1e-300
 # Nothing smaller is told from 0; log 1 must not be 0.
 _LEAST, _NOT_ONE = 1e-307, 1e-6
 

@@ -90,7 +90,8 @@ def noise_families(
         max_messages: Messages of a report: in the mean where sizes vary, and exactly
             where they do not.
     """
-    wider = min(epsilon, 4.0) ** -1.2
+    # A power of the smallest targets would be too large.
+    wider = max(min(epsilon, 4.0), 1e-100) ** -1.2
     # With one bucket, the size of a report would tell the shuffler the answer.
     if buckets > 1:
         yield NoiseFamily("Poisson noise", "poisson")
