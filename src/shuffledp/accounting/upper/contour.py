@@ -66,11 +66,7 @@ class ContourBound:
     def _delta(self, epsilon: float) -> float:
         upper, _ = self._ends(self.cover, epsilon)
         total = upper + self.cover.beyond(epsilon)
-        if not math.isfinite(total):
-            raise CertificationError(
-                f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
-            )
-        return min(max(total, _SMALLEST), 1.0)
+        return proven_delta(total, epsilon)
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound at `epsilon`, far quicker; NaN if nothing is known."""
@@ -109,6 +105,19 @@ class ContourBound:
             coarse=cover.cells is not None,
             is_composed=self.is_composed,
         )
+
+
+def proven_delta(total: float, epsilon: float) -> float:
+    """Returns a bound that was summed up as a delta, never 0.
+
+    Raises:
+        CertificationError: If it is no number.
+    """
+    if not math.isfinite(total):
+        raise CertificationError(
+            f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
+        )
+    return min(max(total, _SMALLEST), 1.0)
 
 
 def integral_ends(

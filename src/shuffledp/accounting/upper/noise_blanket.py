@@ -17,7 +17,7 @@ import numpy as np
 from shuffledp.accounting.upper.atoms import fewer_atoms
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
-from shuffledp.accounting.upper.contour import integral_ends
+from shuffledp.accounting.upper.contour import integral_ends, proven_delta
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
 from shuffledp.accounting.upper.noise_loss import noise_loss
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
@@ -75,11 +75,7 @@ class NoiseBlanketBound:
     def _delta(self, epsilon: float) -> float:
         upper, _ = self._ends(epsilon, split=True)
         total = upper + shown_by(self.noise.uncovered, epsilon)
-        if not math.isfinite(total):
-            raise CertificationError(
-                f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
-            )
-        return min(max(total, _SMALLEST), 1.0)
+        return proven_delta(total, epsilon)
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound at `epsilon`, far quicker; NaN if nothing is known."""
