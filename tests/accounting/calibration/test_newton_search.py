@@ -40,3 +40,20 @@ def test_slopes_are_measured_by_the_quick_excess(*, fails: bool) -> None:
     assert calls["quick"] >= 1
     # Where the estimate fails, slopes cost an evaluation for each level.
     assert (calls["slow"] > 8) == fails
+
+
+def test_the_search_halves_a_bound_that_jumps_far_from_its_line() -> None:
+    # The slope beside the jump is a thousandth of what the jump makes it look.
+    looks = []
+
+    def excess_at(log_budgets: Floats) -> Floats:
+        looks.append(log_budgets)
+        own = log_budgets[0]
+        return np.array([own - 1.1 + 0.2 * (own > 1.0)])
+
+    search = NewtonSearch(BudgetRange(1, 20.0))
+    found = search.solve(np.array([0.95]), excess_at, 1e-6)
+
+    assert found is not None
+    assert 0.998 < found[0] <= 1.0
+    assert len(looks) <= 20

@@ -15,6 +15,8 @@ _NEAR = 1e-3
 _LEAST_JUMP = 3e-5
 # Steeper slopes than this come of a correction by a jump.
 _STEEPEST = 5.0
+# A range's end lies between a kept and a broken budget whose logarithms differ by less.
+_ENCLOSED = 2e-2
 
 
 class BoundJumps:
@@ -56,3 +58,27 @@ class BoundJumps:
         """Returns the step of each level to its last budget that kept its target."""
         steps: Floats = np.diag(self._below) - log_budgets
         return steps
+
+    def enclosed_steps(self, log_budgets: Floats, steps: Floats) -> Floats:
+        """Returns steps that stay between the last budgets before and after the end.
+
+        A slope that has met a jump leads out of them; the middle is taken then. Ends move
+        with the budgets of others, so only steps of levels are changed whose two budgets
+        were seen with others nearly alike.
+
+        Args:
+            log_budgets: Logarithms of the budgets now, shape (levels,).
+            steps: Steps of their logarithms, shape (levels,).
+        """
+        below, above = np.diag(self._below), np.diag(self._above)
+        of_others = np.abs(self._above - self._below)
+        np.fill_diagonal(of_others, 0.0)
+        width = above - below
+        # Before both were seen there is no number, and nothing is smaller or larger.
+        is_enclosed = (
+            (of_others.max(axis=1) < _NEAR) & (width > 0.0) & (width < _ENCLOSED)
+        )
+        ends = log_budgets + steps
+        leaves = is_enclosed & ((ends <= below) | (ends >= above))
+        enclosed: Floats = np.where(leaves, 0.5 * (below + above) - log_budgets, steps)
+        return enclosed

@@ -194,6 +194,8 @@ class NewtonSearch:
             )
         except np.linalg.LinAlgError:
             raise CertificationError("Budgets do not matter.") from None
+        enclosed_steps = jumps.enclosed_steps(log_budgets, step)
+        step[levels_to_solve] = enclosed_steps[levels_to_solve]
         return step
 
     def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
