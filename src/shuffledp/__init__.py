@@ -12,6 +12,7 @@ from shuffledp.version import __version__
 # Type checkers run no `__getattr__`: for them, names are imported here.
 if TYPE_CHECKING:
     from shuffledp.accounting.account import account
+    from shuffledp.accounting.calibration.calibrated_population import Calibration
     from shuffledp.accounting.calibration.calibration import (
         largest_budget,
         largest_budgets,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
         most_rounds,
         smallest_crowd,
     )
-    from shuffledp.accounting.calibration.promise import Calibration, Promise
+    from shuffledp.accounting.calibration.promise import Promise
     from shuffledp.accounting.counts.count_noise import PoissonNoise
     from shuffledp.accounting.counts.counts_parameters import CountGroup
     from shuffledp.accounting.counts.geometric_noise import GeometricNoise

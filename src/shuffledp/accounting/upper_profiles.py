@@ -43,6 +43,7 @@ def upper_profiles(
     absent: int = 0,
     quick: bool = False,
     is_composed: bool = False,
+    in_steps: bool = True,
 ) -> list[UpperProfile]:
     """Returns the certified profile of a target user at each of these levels.
 
@@ -54,6 +55,8 @@ def upper_profiles(
         absent: Number of other users who may be absent or collude.
         quick: Whether the bound in closed form will do.
         is_composed: Whether the profile is composed with others or with itself.
+        in_steps: Whether noise of several levels is tried with blankets in steps, each of
+            which is searched for.
 
     Raises:
         CertificationError: If a device's densities exceed the ratio that its level permits.
@@ -100,7 +103,7 @@ def upper_profiles(
             two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
         noise = pairs[0].noise
-        if noise is not None and not quick:
+        if noise is not None and in_steps and not quick:
             stepped = functools.partial(
                 noise_blanket,
                 noise,

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration import (
     composable_rounds,
     largest_budget,
@@ -14,7 +15,7 @@ from shuffledp.accounting.calibration.calibration import (
     most_rounds,
     smallest_crowd,
 )
-from shuffledp.accounting.calibration.promise import Calibration, Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (

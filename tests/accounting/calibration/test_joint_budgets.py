@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration import largest_budgets
 from shuffledp.accounting.calibration.calibration_search import with_budget
 from shuffledp.accounting.calibration.joint_budgets import joint_budgets
-from shuffledp.accounting.calibration.promise import Calibration, Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.randomizers.hadamard_response import HadamardResponse
@@ -257,7 +258,6 @@ def test_small_targets_that_are_close_are_used_up_with_unbounded_noise(
 
     assert len(looks) <= 150
     for level, target in zip(answer.guarantee.levels, targets, strict=True):
-        # The last level's bound jumps where its target is used up.
         assert 0.9995 * target < level.epsilon_central <= target
 
 

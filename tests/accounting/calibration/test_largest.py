@@ -12,6 +12,7 @@ from shuffledp.accounting.calibration.calibration_search import (
     largest,
     normal_spread,
 )
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import CertificationError
 
 # Straight, flat nearly everywhere, steep nearly everywhere, and a mere yes or no.
@@ -45,6 +46,20 @@ def test_what_is_found_fits_and_a_little_more_does_not(
     assert excess(found * (1.0 + 1.01 * width)) > 0.0
     # Bisection of a factor of 2 to seven digits takes 24, after the factor is found.
     assert len(looks) <= 60
+
+
+def test_rounded_numbers_are_evaluated_once_each() -> None:
+    looks: list[float] = []
+
+    def excess(number: float) -> float:
+        looks.append(number)
+        return 1.0 if number > 0.3 else -2.0
+
+    found = largest(excess, 1.0, 700.0, rounded=round_down)
+
+    assert found == 0.3
+    assert len(looks) == len(set(looks))
+    assert all(number == round_down(number) for number in looks)
 
 
 @pytest.mark.parametrize("end", [0.03, 2.0, 30.0])

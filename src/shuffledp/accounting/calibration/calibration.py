@@ -8,8 +8,7 @@ a larger budget of one user gives every user less cover. "Largest" therefore mea
 
 * `largest_budgets`: no level alone can be raised without breaking its own promise; to
   raise one, another must give way (`fitted_budgets`).
-* `largest_scale`, `largest_budget`, `smallest_crowd`, `most_rounds`: the end of an
-  interval (`search`).
+* The others: the end of an interval (`calibration_search`).
 """
 
 import math
@@ -21,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from shuffledp.accounting.accounting_query import MAX_TIMES
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import (
     largest,
     largest_excess,
@@ -32,7 +32,7 @@ from shuffledp.accounting.calibration.fitted_budgets import (
     fitted_budgets,
     rounded_population,
 )
-from shuffledp.accounting.calibration.promise import Calibration, Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.arguments import expect_instance, expect_mapping
@@ -135,20 +135,20 @@ def largest_scale(
     wanted = _targets_of(promise, people, targets)
 
     def scaled(factor: float) -> Population:
-        # Rounded in the search, too: the bound that is found is that of the answer.
-        factor = round_down(factor)
-        return Population(
-            np.minimum(people.epsilons * factor, MAX_BUDGET), people.counts
-        )
+        budgets = np.minimum(people.epsilons * factor, MAX_BUDGET)
+        return Population(budgets, people.counts)
 
     highest = float(people.epsilons.max())
     if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected a person with a budget to scale, got 0 only.")
     max_factor = MAX_BUDGET / highest
     factor = largest(
-        lambda factor: largest_excess(promise, scaled(factor), wanted), 1.0, max_factor
+        lambda factor: largest_excess(promise, scaled(factor), wanted),
+        1.0,
+        max_factor,
+        rounded=round_down,
     )
-    return round_down(factor), promise.answer(scaled(factor), wanted)
+    return factor, promise.answer(scaled(factor), wanted)
 
 
 def smallest_crowd(

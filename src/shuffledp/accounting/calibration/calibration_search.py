@@ -1,5 +1,6 @@
 """Searches that calibration is made of: the largest number that keeps a promise."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -81,19 +82,17 @@ def largest_one(
         index: Position of the level.
         target: Its central epsilon.
         width: Relative width at which the search ends.
-        rounded: Applied to all budgets that are tried: a bound may jump a little from one
-            budget to the next, and the budget that is found is evaluated as it is.
+        rounded: See `largest`.
     """
 
     def excess(budget: float) -> float:
-        budget = rounded(budget)
         changed = with_budget(people, index, budget)
         position = int(np.searchsorted(changed.epsilons, budget))
         delta = promise.delta_of(changed, position, target)
         return excess_of(delta, promise.delta)
 
     start = max(float(people.epsilons[index]), target)
-    return rounded(largest(excess, start, MAX_BUDGET, width))
+    return largest(excess, start, MAX_BUDGET, width, rounded=rounded)
 
 
 def largest_excess(
@@ -118,6 +117,8 @@ def largest(
     start: float,
     most: float,
     width: float = WIDTH,
+    *,
+    rounded: Callable[[float], float] = float,
 ) -> float:
     """Returns the largest number that fits, if all below it do, to seven digits.
 
@@ -127,16 +128,20 @@ def largest(
         start: Where to begin.
         most: The largest number that is of use.
         width: Relative width at which the search ends.
+        rounded: Applied to all numbers that are tried, of which equal ones are evaluated
+            once: a bound may jump a little from one number to the next, and the number
+            that is found is evaluated as it is.
 
     Raises:
         CertificationError: If nothing down to 1e-12 fits.
     """
     top = math.log(most)
     excesses: dict[float, float] = {}
+    known = functools.cache(excess)
 
     def evaluate(log: float) -> None:
         # The exponential of log `most` may be rounded to more than is allowed.
-        excesses[log] = excess(most if log >= top else math.exp(log))
+        excesses[log] = known(rounded(most if log >= top else math.exp(log)))
 
     low = high = end = min(math.log(start), top)
     evaluate(end)
@@ -144,7 +149,7 @@ def largest(
     min_stride = _FIRST_STRIDE
     while (excesses[end] <= 0.0) == (direction > 0.0):
         if direction > 0.0 and end >= top:
-            return most
+            return rounded(most)
         # A little farther than it seems to be, and ever farther where that is wrong.
         stride = min(max(1.1 * abs(excesses[end]), min_stride), _LONGEST_STRIDE)
         min_stride = min(3.0 * min_stride, _LONGEST_STRIDE)
@@ -153,7 +158,8 @@ def largest(
             raise CertificationError("Not even a budget of 1e-12 keeps the target.")
         evaluate(end)
         low, high = (before, end) if direction > 0.0 else (end, before)
-    return math.exp(_narrowed(evaluate, excesses, low, high, math.log1p(width)))
+    end = _narrowed(evaluate, excesses, low, high, math.log1p(width))
+    return rounded(math.exp(end))
 
 
 def _narrowed(

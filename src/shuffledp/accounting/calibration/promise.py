@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_rounds, check_whole
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
-from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import (
     composed_profile,
     losses_of,
@@ -18,90 +19,16 @@ from shuffledp.accounting.rounds.composed_profile import (
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
-from shuffledp.display_text import percent
-from shuffledp.errors import CertificationError
-from shuffledp.format_number import plain
+from shuffledp.errors import CertificationError, ShuffledpError
 from shuffledp.population import Population
-from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
 _ROUGH_MARGIN = 2e-4
-# A larger share of a target that is unused is stated, of budgets below those that leave
-# hardly any noise.
-_HARDLY, _NO_NOISE = 1e-3, 45.0
 # At how many epsilons a bound is estimated where it is composed.
 _ESTIMATED_EVALUATIONS = 60
-# Some population, to see whether a protocol can be certified at all.
+# Some populations, to see whether a protocol can be certified at all, and how.
 _ANYBODY = Population.from_counts({1.0: 2**20})
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
-    """A calibrated population with its certified guarantee.
-
-    >>> import shuffledp as sdp
-    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
-    >>> answer = sdp.largest_budgets(promise, {0.05: 5_000, 0.1: 5_000})
-    >>> answer.people.epsilons.round(4).tolist()
-    [1.6936, 2.4934]
-    >>> [level.epsilon_central for level in answer.guarantee.levels]
-    [0.0499997, 0.0999995]
-
-    Attributes:
-        people: The calibrated population.
-        targets: Requested central epsilon of each of its levels.
-        guarantee: Certified guarantee of the population.
-        is_largest: Whether levels were raised as far as their targets allow, each.
-    """
-
-    people: Population
-    targets: tuple[float, ...]
-    guarantee: Guarantee
-    is_largest: bool = False
-
-    @property
-    def unused_share(self) -> float:
-        """Largest share of a target that is unused, by people with less than any budget.
-
-        0 of levels that were not each raised as far as possible.
-        """
-        return max((share for share, _, _ in self._unused_targets()), default=0.0)
-
-    @property
-    def caution(self) -> str | None:
-        """A sentence on targets that are left unused, None where hardly any is."""
-        if self.unused_share <= _HARDLY:
-            return None
-        unused, level, target = max(self._unused_targets())
-        return (
-            f"Caution: at level {plain(level)} the target {plain(target)} is used up to "
-            f"{percent(1.0 - unused, 1)}% only; a larger level may keep it, but none was "
-            "found."
-        )
-
-    def _unused_targets(self) -> list[tuple[float, float, float]]:
-        """Returns the unused share, the level and the target of levels with any noise."""
-        if not self.is_largest:
-            return []
-        return [
-            (
-                1.0 - (level.epsilon_central or 0.0) / target,
-                level.epsilon_local,
-                target,
-            )
-            for level, target in zip(self.guarantee.levels, self.targets, strict=True)
-            if level.epsilon_local and level.epsilon_local < _NO_NOISE
-        ]
-
-    def __str__(self) -> str:
-        """Returns the population and its guarantee as text."""
-        parts = [str(self.people), str(self.guarantee), self.caution]
-        return "\n\n".join(part for part in parts if part)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(*self.guarantee.views())
+_TWO_LEVELS = Population.from_counts({0.5: 2**20, 1.0: 2**20})
 
 
 @dataclass(frozen=True)
@@ -139,11 +66,20 @@ class Promise:
     def margin(self) -> float:
         """How far a calibration stays below its targets, as a part of budgets.
 
-        Reports that are shuffled in parts have bounds that are slow, and whose last
-        digits are rough: nothing is won by a search for these.
+        Reports that are shuffled in parts, and noise of several levels, have bounds that
+        are slow, and whose last digits are rough: nothing is won by a search for these.
         """
-        randomizer = self.exposure(_ANYBODY).randomizer
-        return 0.0 if randomizer.changes == 1 else _ROUGH_MARGIN
+        exposure = self.exposure(_TWO_LEVELS)
+        if exposure.randomizer.changes > 1:
+            return _ROUGH_MARGIN
+        people, position = exposure.hiding_population(0)
+        level = float(people.epsilons[position])
+        # A randomizer of somebody else's may refuse this level.
+        with suppress(ShuffledpError):
+            covers = exposure.randomizer.covers([level], people, delta=self.delta)
+            if covers[0][0].noise is not None:
+                return _ROUGH_MARGIN
+        return 0.0
 
     def delta_of(self, people: Population, index: int, epsilon: float) -> float:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
@@ -173,8 +109,11 @@ class Promise:
         shuffles = times * exposure.randomizer.changes
         together = list(range(len(targets)))
         parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
+        # A blanket in steps is searched for, which takes longer than all other estimates.
         profiles = [
-            once for part in parts for once in self._once(people, part, shuffles)
+            once
+            for part in parts
+            for once in self._once(people, part, shuffles, in_steps=False)
         ]
         if shuffles == 1:
             return [
@@ -230,7 +169,12 @@ class Promise:
         return losses_of(once, shuffles, self.delta)
 
     def _once(
-        self, people: Population, indices: Sequence[int], shuffles: int
+        self,
+        people: Population,
+        indices: Sequence[int],
+        shuffles: int,
+        *,
+        in_steps: bool = True,
     ) -> list[UpperProfile]:
         """Returns the profiles of levels that hide in one population."""
         exposure = self.exposure(people)
@@ -243,6 +187,7 @@ class Promise:
             delta=max(self.delta / shuffles, _SMALLEST_DELTA),
             absent=min(self.absent, population.num_users - 1),
             is_composed=shuffles > 1,
+            in_steps=in_steps,
         )
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration import largest_budgets
-from shuffledp.accounting.calibration.promise import Calibration, Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.interval import half_width
 from shuffledp.arguments import expect_instance

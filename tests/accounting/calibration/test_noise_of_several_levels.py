@@ -1,0 +1,71 @@
+"""Budgets of noise at several levels are found with few blankets in steps."""
+
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting import upper_profiles
+from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.upper.blanket import UpperBound
+from shuffledp.accounting.upper.noise_blanket import NoiseBlanketBound, noise_blanket
+from shuffledp.cover import NoiseDensities
+from shuffledp.population import Population
+
+LAPLACE = sdp.Mean(0, 1, randomizer=sdp.Laplace())
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The levels for which a blanket in steps is searched, from now on."""
+    levels: list[int] = []
+
+    def counted(
+        noise: NoiseDensities,
+        population: Population,
+        target_user: int,
+        usual: UpperBound,
+        **options: Any,
+    ) -> NoiseBlanketBound | None:
+        levels.append(target_user)
+        return noise_blanket(noise, population, target_user, usual, **options)
+
+    monkeypatch.setattr(upper_profiles, "noise_blanket", counted)
+    return levels
+
+
+def test_few_blankets_are_searched_and_hardly_anything_is_left_unused(
+    searched: list[int],
+) -> None:
+    targets = {0.02: 20_000, 0.06: 20_000, 0.2: 20_000}
+
+    answer = largest_budgets(Promise(LAPLACE, 1e-6), targets)
+
+    # With blankets in estimates, and all digits, 147.
+    assert len(searched) <= 40
+    for level, target in zip(answer.guarantee.levels, targets, strict=True):
+        assert 0.999 * target < level.epsilon_central <= target
+
+
+def test_estimates_take_no_blanket_in_steps(searched: list[int]) -> None:
+    people = Population.from_counts({1.0: 1_000, 2.0: 1_000})
+
+    Promise(LAPLACE, 1e-6).estimates_of(people, [0.1, 0.2])
+
+    assert searched == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "margin"),
+    [
+        (LAPLACE, 2e-4),
+        (sdp.Gaussian(), 2e-4),
+        (sdp.Frequency(4), 0.0),
+        # Whose people hide among their own level, or whose noise has one blanket.
+        (sdp.Mean(0, 1, randomizer=sdp.Laplace(), mode="stratified"), 0.0),
+        (sdp.ClipLaplace(), 0.0),
+    ],
+)
+def test_a_margin_is_left_where_bounds_are_slow(protocol: Any, margin: float) -> None:
+    assert Promise(protocol, 1e-6).margin == margin
