@@ -2,7 +2,7 @@
 
 MODULES = {
     "BinarySum": "statistics.sum.protocol",
-    "Calibration": "accounting.calibration.promise",
+    "Calibration": "accounting.calibration.calibrated_population",
     "CertificationError": "errors",
     "ChoiceEstimate": "statistics.questionnaire.choice_question",
     "ChoiceQuestion": "statistics.questionnaire.choice_question",
