@@ -57,15 +57,19 @@ def test_estimates_take_no_blanket_in_steps(searched: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "margin"),
+    ("protocol", "num_levels", "margin"),
     [
-        (LAPLACE, 2e-4),
-        (sdp.Gaussian(), 2e-4),
-        (sdp.Frequency(4), 0.0),
-        # Whose people hide among their own level, or whose noise has one blanket.
-        (sdp.Mean(0, 1, randomizer=sdp.Laplace(), mode="stratified"), 0.0),
-        (sdp.ClipLaplace(), 0.0),
+        (LAPLACE, 2, 2e-4),
+        (sdp.Gaussian(), 8, 2e-4),
+        (sdp.UnaryEncoding(4), 1, 2e-4),
+        (sdp.Frequency(4), 2, 0.0),
+        # Equal people, or people who hide among their own level, have one blanket.
+        (LAPLACE, 1, 0.0),
+        (sdp.Mean(0, 1, randomizer=sdp.Laplace(), mode="stratified"), 2, 0.0),
+        (sdp.ClipLaplace(), 2, 0.0),
     ],
 )
-def test_a_margin_is_left_where_bounds_are_slow(protocol: Any, margin: float) -> None:
-    assert Promise(protocol, 1e-6).margin == margin
+def test_a_margin_is_left_where_bounds_are_slow(
+    protocol: Any, num_levels: int, margin: float
+) -> None:
+    assert Promise(protocol, 1e-6).margin(num_levels) == margin

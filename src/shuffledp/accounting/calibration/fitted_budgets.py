@@ -132,7 +132,7 @@ def _used_up(
     budget_range = BudgetRange(counts.size, largest_budget)
     num_distinct = budget_range.num_distinct(np.log(budgets))
     # Rough bounds jump by about their margin.
-    shrink = max(_LEAST_SHRINK, promise.margin)
+    shrink = max(_LEAST_SHRINK, promise.margin(counts.size))
     while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
         budgets = np.maximum(
             budgets * (1.0 - shrink), smallest_budgets * (1.0 - shrink)

@@ -62,22 +62,26 @@ class Promise:
         check_whole(self.absent, "absent people", least=0)
         check_rounds(self.rounds, self.coordinates)
 
-    @property
-    def margin(self) -> float:
-        """How far a calibration stays below its targets, as a part of budgets.
+    def margin(self, num_levels: int) -> float:
+        """Returns how far a calibration stays below its targets, as a part of budgets.
 
         Reports that are shuffled in parts, and noise of several levels, have bounds that
         are slow, and whose last digits are rough: nothing is won by a search for these.
+
+        Args:
+            num_levels: How many levels are calibrated together.
         """
         exposure = self.exposure(_TWO_LEVELS)
         if exposure.randomizer.changes > 1:
             return _ROUGH_MARGIN
-        people, position = exposure.hiding_population(0)
-        level = float(people.epsilons[position])
+        if num_levels == 1 or exposure.mode != "agnostic":
+            return 0.0
         # A randomizer of somebody else's may refuse this level.
         with suppress(ShuffledpError):
-            covers = exposure.randomizer.covers([level], people, delta=self.delta)
-            if covers[0][0].noise is not None:
+            ((cover, *_),) = exposure.randomizer.covers(
+                _TWO_LEVELS.epsilons[:1].tolist(), _TWO_LEVELS, delta=self.delta
+            )
+            if cover.noise is not None:
                 return _ROUGH_MARGIN
         return 0.0
 

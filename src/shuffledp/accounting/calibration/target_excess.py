@@ -50,7 +50,7 @@ class TargetExcess:
             budget_range: The largest budget of each level.
         """
         self._promise, self._counts, self._targets = promise, counts, targets
-        self._range, self.margin = budget_range, promise.margin
+        self._range, self.margin = budget_range, promise.margin(counts.size)
         # A correction of estimates is followed by a search that begins there.
         self._last: tuple[bytes, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]
