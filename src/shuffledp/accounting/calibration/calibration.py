@@ -22,8 +22,8 @@ import numpy as np
 from shuffledp.accounting.accounting_query import MAX_TIMES
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import (
+    LargestExcess,
     largest,
-    largest_excess,
     largest_one,
     positive_targets,
     with_budget,
@@ -141,12 +141,9 @@ def largest_scale(
     highest = float(people.epsilons.max())
     if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected a person with a budget to scale, got 0 only.")
-    max_factor = MAX_BUDGET / highest
+    max_factor, excess = MAX_BUDGET / highest, LargestExcess(promise, wanted)
     factor = largest(
-        lambda factor: largest_excess(promise, scaled(factor), wanted),
-        1.0,
-        max_factor,
-        rounded=round_down,
+        lambda factor: excess.at(scaled(factor)), 1.0, max_factor, rounded=round_down
     )
     return factor, promise.answer(scaled(factor), wanted)
 

@@ -95,12 +95,34 @@ def largest_one(
     return largest(excess, start, MAX_BUDGET, width, rounded=rounded)
 
 
-def largest_excess(
-    promise: Promise, people: Population, targets: Sequence[float]
-) -> float:
-    """Returns the excess of the level that misses its target most."""
-    deltas = promise.deltas_of(people, targets)
-    return max(excess_of(delta, promise.delta) for delta in deltas)
+class LargestExcess:
+    """The excess of the level that misses its target most, or of one that misses it.
+
+    Whether all levels keep their targets is what searches rest on. Those that were nearest
+    to missing theirs are asked first, as one that does tells enough.
+
+    Args:
+        promise: Protocol and delta.
+        targets: Central epsilon of each level.
+    """
+
+    def __init__(self, promise: Promise, targets: Sequence[float]) -> None:
+        self._promise, self._targets = promise, targets
+        self._order = list(range(len(targets)))
+
+    def at(self, people: Population) -> float:
+        """Returns the excess among these people, above 0 if a level misses its target."""
+        order, promised = self._order, self._promise.delta
+        largest_excess = -math.inf
+        deltas = self._promise.one_by_one(people, self._targets, order)
+        for index, delta in zip(order, deltas, strict=False):
+            excess = excess_of(delta, promised)
+            if excess > largest_excess:
+                largest_excess, first = excess, index
+            if excess > 0.0:
+                break
+        self._order = [first, *(index for index in order if index != first)]
+        return largest_excess
 
 
 def with_budget(people: Population, index: int, budget: float) -> Population:

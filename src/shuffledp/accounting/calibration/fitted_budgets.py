@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from shuffledp.accounting.calibration.budget_range import BudgetRange
-from shuffledp.accounting.calibration.calibration_search import largest, largest_excess
+from shuffledp.accounting.calibration.calibration_search import LargestExcess, largest
 from shuffledp.accounting.calibration.joint_budgets import (
     estimated_budgets,
     joint_budgets,
@@ -153,8 +153,9 @@ def _scaled_targets(promise: Promise, counts: Ints, wanted: list[float]) -> Popu
     def scaled(factor: float) -> Population:
         return rounded_population(targets * factor, counts)
 
+    excess = LargestExcess(promise, wanted)
     factor = largest(
-        lambda factor: largest_excess(promise, scaled(factor), wanted),
+        lambda factor: excess.at(scaled(factor)),
         1.0,
         max(_MOST_SCALED / wanted[-1], 1.0),
         1e-3,

@@ -137,21 +137,28 @@ class Promise:
             people: The population.
             targets: Central epsilons of its first levels, or of all.
         """
-        return list(self._deltas(people, targets))
+        return list(self.one_by_one(people, targets, range(len(targets))))
 
-    def _deltas(self, people: Population, targets: Sequence[float]) -> Iterator[float]:
-        """Yields the certified delta of one level after the other, at its target."""
+    def one_by_one(
+        self, people: Population, targets: Sequence[float], order: Sequence[int]
+    ) -> Iterator[float]:
+        """Yields the certified delta of one level after the other, at its target.
+
+        Args:
+            people: The population.
+            targets: Central epsilons of its first levels, or of all.
+            order: Positions of these levels, in the order in which they are asked for.
+        """
         exposure = self.exposure(people)
         if exposure.mode != "agnostic":
-            for index, target in enumerate(targets):
-                yield self.delta_of(people, index, target)
+            for index in order:
+                yield self.delta_of(people, index, targets[index])
             return
         times = self.rounds * self.coordinates * exposure.coordinates
         shuffles = times * exposure.randomizer.changes
         # Together, what the levels have in common is prepared once.
-        profiles = self._once(people, range(len(targets)), shuffles)
-        for once, target in zip(profiles, targets, strict=True):
-            yield composed_profile(once, times, self.delta)(target)
+        for index, once in zip(order, self._once(people, order, shuffles), strict=True):
+            yield composed_profile(once, times, self.delta)(targets[index])
 
     def profile(
         self, people: Population, index: int, times: int
@@ -203,7 +210,8 @@ class Promise:
         """
         if self._is_kept_locally(people, targets):
             return True
-        return all(delta <= self.delta for delta in self._deltas(people, targets))
+        deltas = self.one_by_one(people, targets, range(len(targets)))
+        return all(delta <= self.delta for delta in deltas)
 
     def _is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
         """Returns whether no local budget, of all collections, exceeds its target."""

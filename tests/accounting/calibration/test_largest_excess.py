@@ -1,0 +1,71 @@
+"""One level that misses its target tells that all together do; they are asked in turn."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.calibration.calibration_search import (
+    LargestExcess,
+    excess_of,
+)
+from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.population import Population
+
+TARGETS = [0.1, 0.2, 0.08]
+PEOPLE = Population.from_counts({1.0: 5_000, 1.5: 5_000, 2.0: 5_000})
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The levels whose deltas are asked for, from now on."""
+    levels: list[int] = []
+    one_by_one = Promise.one_by_one
+
+    def noted(
+        self: Promise,
+        people: Population,
+        targets: Sequence[float],
+        order: Sequence[int],
+    ) -> Iterator[float]:
+        deltas = one_by_one(self, people, targets, order)
+        for index, delta in zip(order, deltas, strict=True):
+            levels.append(index)
+            yield delta
+
+    monkeypatch.setattr(Promise, "one_by_one", noted)
+    return levels
+
+
+def test_levels_near_their_targets_are_asked_first_and_one_beyond_ends_it(
+    asked: list[int],
+) -> None:
+    promise = Promise(sdp.Frequency(4), 1e-6)
+    few = Population.from_counts({1.0: 50, 1.5: 50, 2.0: 50})
+    excess = LargestExcess(promise, TARGETS)
+
+    kept = excess.at(PEOPLE)
+    broken = excess.at(few)
+
+    deltas = list(promise.one_by_one(PEOPLE, TARGETS, range(3)))
+    expected = [excess_of(delta, 1e-6) for delta in deltas]
+    nearest = expected.index(max(expected))
+    assert nearest > 0
+    assert kept == max(expected) < 0.0
+    assert asked[:4] == [0, 1, 2, nearest]
+    # The first that is beyond its target is all that was asked.
+    assert len(asked) == 4 + 3
+    assert broken > 0.0
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_deltas_do_not_depend_on_the_order_in_which_they_are_asked_for(
+    mode: Literal["agnostic", "stratified"],
+) -> None:
+    promise = Promise(sdp.Frequency(4, mode=mode), 1e-6)
+
+    first = list(promise.one_by_one(PEOPLE, TARGETS, [0, 1, 2]))
+    second = list(promise.one_by_one(PEOPLE, TARGETS, [2, 0, 1]))
+
+    assert second == [first[2], first[0], first[1]]
