@@ -3,6 +3,7 @@
 import pytest
 
 from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.counts.bucket_pair import BucketPair
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.counts_parameters import CountsParameters, Noise
@@ -19,9 +20,16 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float, float
     found: list[tuple[float, float, float]] = []
     evaluate = CountsSearch._delta_of
 
-    def counted(self: CountsSearch, noise: Noise, rate: float, target: float) -> float:
+    def counted(
+        self: CountsSearch,
+        noise: Noise,
+        rate: float,
+        target: float,
+        *,
+        in_few_atoms: bool = False,
+    ) -> float:
         found.append((noise.variance, rate, target))
-        return evaluate(self, noise, rate, target)
+        return evaluate(self, noise, rate, target, in_few_atoms=in_few_atoms)
 
     monkeypatch.setattr(CountsSearch, "_delta_of", counted)
     return found
@@ -112,3 +120,26 @@ def test_fewer_atoms_bound_a_little_more(rate: float) -> None:
 
     # Fewer atoms also have smaller errors, by a few parts in a billion.
     assert exact * (1.0 - 1e-7) <= search._delta_of(noise, rate, 0.1) <= exact * 1.001
+
+
+def test_few_atoms_take_the_place_of_many_and_never_say_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search = mixed({0.05: 50_000, 1.0: 50_000})
+    noise = NoiseFamily("geometric", "geometric", pairs=4_000.0).noise(4_000.0)
+    exact = search._delta_of(noise, 1.0, 0.005)
+    assert exact > 0.0
+
+    sizes: list[int] = []
+    delta = BucketPair.delta
+
+    def noted(self: BucketPair, epsilon: float, *, moved: bool) -> tuple[float, float]:
+        sizes.append(self.without.size)
+        return delta(self, epsilon, moved=moved)
+
+    monkeypatch.setattr(BucketPair, "delta", noted)
+    search._delta_of(noise, 1.0, 0.005)
+    in_few = search._delta_of(noise, 1.0, 0.005, in_few_atoms=True)
+
+    assert sizes[-1] < sizes[0]
+    assert exact <= in_few <= 1.05 * exact

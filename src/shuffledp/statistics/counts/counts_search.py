@@ -7,7 +7,7 @@ trusted: every design is certified at the end.
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -24,7 +24,7 @@ from shuffledp.accounting.counts.counts_parameters import (
 )
 from shuffledp.accounting.counts.counts_profile import CountsProfile, fewer_atoms
 from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
-from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.errors import CertificationError, InvalidInputError
@@ -34,16 +34,14 @@ from shuffledp.statistics.counts.count_errors import (
     curator_count_error,
     curator_size,
 )
+from shuffledp.statistics.counts.largest_rates import largest_rates
 from shuffledp.statistics.counts.noise_families import NoiseFamily
 from shuffledp.statistics.counts.protocol import Counts
-from shuffledp.statistics.counts.secant_steps import CLOSE, line_root, size_between
+from shuffledp.statistics.counts.secant_steps import CLOSE, size_between
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
 
 # A search of a size ends when the size is known to this part.
 _NEAR = 1e-5
-# A probability to send is known to this; between two with a delta farther below the goal
-# than the logarithm _FAR, no line leads to it.
-_RATE_STEP, _FAR = 2.0**-14, -6.0
 # In the place of 0, as logarithms are taken.
 _LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
@@ -125,7 +123,7 @@ class CountsSearch:
 
             def error(log: float) -> float:
                 noise = family.noise(math.exp(log))
-                return self._error(noise, self._rates(noise))
+                return self._error(noise, self._rates(noise, in_few_atoms=True))
 
             error_of_enough = self._error(family.noise(enough_noise), rates)
             # Less than the largest target needs is of no use.
@@ -196,7 +194,17 @@ class CountsSearch:
     def _group(self, noise: Noise) -> CountGroup:
         return CountGroup(self.buckets, self.most, noise)
 
-    def _delta_of(self, noise: Noise, rate: float, target: float) -> float:
+    def _delta_of(
+        self, noise: Noise, rate: float, target: float, *, in_few_atoms: bool = False
+    ) -> float:
+        """Returns the certified delta of a target, whose people answer with this rate.
+
+        Args:
+            noise: The noise in each bucket.
+            rate: Probability to send an answer.
+            target: The central epsilon.
+            in_few_atoms: Whether about the delta will do, which may be a little larger.
+        """
         parameters = CountsParameters(
             (self._group(noise),), (target,), (rate,), self._shared_by(noise)
         )
@@ -205,7 +213,8 @@ class CountsSearch:
         )
         assert isinstance(exposure, CountsExposure)
         query = AccountingQuery({}, self.people.counts, self.delta, None)
-        if rate == 1.0 or isinstance(noise, PoissonNoise):
+        is_exact = rate == 1.0 and not in_few_atoms
+        if is_exact or isinstance(noise, PoissonNoise):
             return exposure.bounds(rate, query).upper(target)
         # Many probabilities are tried with one noise, whose pair has few atoms then.
         noise = noise.scaled(exposure.people.num_users / self.honest)
@@ -254,34 +263,10 @@ class CountsSearch:
             raise CertificationError(f"No noise found that keeps target {target:g}.")
         return high[0]
 
-    def _rates(self, noise: Noise) -> list[float]:
+    def _rates(self, noise: Noise, *, in_few_atoms: bool = False) -> list[float]:
         """Returns about the largest probability to send, of each target."""
-        rates: list[float] = []
-        for target in self.people.epsilons.tolist():
-            # What keeps a small target keeps every larger one.
-            all_sent = bool(rates) and rates[-1] == 1.0
-            rates.append(1.0 if all_sent else self._largest_rate(noise, target))
-        return rates
-
-    def _largest_rate(self, noise: Noise, target: float) -> float:
-        def excess(rate: float) -> float:
-            delta = self._delta_of(noise, rate, target)
-            return math.log(max(delta, _LEAST_DELTA) / self.delta)
-
-        above = excess(1.0)
-        if above <= 0.0:
-            return 1.0
-        low, high = (0.0, -math.inf), (1.0, above)
-        while high[0] - low[0] > _RATE_STEP and not -CLOSE <= low[1] <= 0.0:
-            middle = 0.5 * (low[0] + high[0])
-            # Far from the answer, delta is what errors of the evaluation add to it.
-            if low[1] > _FAR:
-                middle = line_root(low, high)
-            middle_end = middle, excess(middle)
-            low, high = (
-                (middle_end, high) if middle_end[1] <= 0.0 else (low, middle_end)
-            )
-        return round_down(low[0])
+        delta_of = partial(self._delta_of, noise, in_few_atoms=in_few_atoms)
+        return largest_rates(delta_of, self.people.epsilons.tolist(), self.delta)
 
     def _error(self, noise: Noise, rates: list[float]) -> float:
         counts = self.people.counts.astype(np.float64)
