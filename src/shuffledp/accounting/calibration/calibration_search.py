@@ -86,13 +86,28 @@ def largest_one(
     """
 
     def excess(budget: float) -> float:
-        changed = with_budget(people, index, budget)
-        position = int(np.searchsorted(changed.epsilons, budget))
-        delta = promise.delta_of(changed, position, target)
+        delta = _delta_with(promise, people, index, target, budget)
         return excess_of(delta, promise.delta)
 
     start = max(float(people.epsilons[index]), target)
     return largest(excess, start, MAX_BUDGET, width, rounded=rounded)
+
+
+def is_kept(
+    promise: Promise, people: Population, index: int, target: float, budget: float
+) -> bool:
+    """Returns whether one level keeps its target with this budget, others fixed."""
+    if budget > MAX_BUDGET:
+        return False
+    return _delta_with(promise, people, index, target, budget) <= promise.delta
+
+
+def _delta_with(
+    promise: Promise, people: Population, index: int, target: float, budget: float
+) -> float:
+    changed = with_budget(people, index, budget)
+    position = int(np.searchsorted(changed.epsilons, budget))
+    return promise.delta_of(changed, position, target)
 
 
 class LargestExcess:
