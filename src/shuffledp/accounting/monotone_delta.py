@@ -7,6 +7,9 @@ next to the last two that lowered the bound. A coarse point that lowers the boun
 than a millionth counts as none that does, though its bound, which holds, is used. The
 result is monotone up to a millionth of delta, and up to one fine step, 1% of epsilon, below
 the point where the bound becomes infinite.
+
+Where an estimate at a coarse point is well above the bound, the divergence itself is, there
+and at all smaller epsilons, and no bound is evaluated.
 """
 
 import math
@@ -20,6 +23,8 @@ _MAX_COARSE_STEPS = 40
 _TOO_LITTLE = 1e-6
 # After this many coarse points without improvement the search stops.
 _MAX_WORSE_POINTS = 2
+# Estimates are right to a twentieth: of so many times a bound, none can be less than that.
+_HOPELESS = 1.2
 
 
 class MonotoneDelta:
@@ -27,10 +32,13 @@ class MonotoneDelta:
 
     Args:
         bound: A proven upper bound at any epsilon > 0; infinite where none is known.
+        estimate: About the divergence that it bounds; NaN where nothing is known.
     """
 
-    def __init__(self, bound: Callable[[float], float]) -> None:
-        self._bound = bound
+    def __init__(
+        self, bound: Callable[[float], float], estimate: Callable[[float], float]
+    ) -> None:
+        self._bound, self._estimate = bound, estimate
         self._bounds: dict[int, float] = {}
 
     def least(self, epsilon: float, bound: float) -> float:
@@ -44,7 +52,8 @@ class MonotoneDelta:
         lower: list[tuple[int, int]] = []
         start = top - top % _COARSE
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
-            if _grid_point(index) == 0.0:
+            point = _grid_point(index)
+            if point == 0.0 or self._estimate(point) > _HOPELESS * bound:
                 break
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:

@@ -111,7 +111,13 @@ class UpperProfile:
             alone = self.randomizer.local_delta(self.level, epsilon)
             return best if best < alone else math.inf
 
-        return MonotoneDelta(known)
+        def estimate(epsilon: float) -> float:
+            try:
+                return self.estimate(epsilon)
+            except CertificationError:
+                return math.nan
+
+        return MonotoneDelta(known, estimate)
 
     @functools.cached_property
     def _others(self) -> Callable[[float], tuple[RestsOn, float]]:
