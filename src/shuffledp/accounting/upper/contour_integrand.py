@@ -16,7 +16,6 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.sums.complex_exp import exp_of
 from shuffledp.accounting.sums.complex_expm1 import expm1, expm1_parts
 from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.accounting.upper.atoms import Atoms
@@ -226,9 +225,9 @@ class ContourIntegrand:
             x, slope = self._phi_less_1(middles[some], offsets, mirrored=size // 2)
             index = size * some[:, None] + np.arange(size)
             exact = (self._cheap(x, 0.0) > -_SKIP) & (index <= last)
-            weight, log_g = np.where(index == 0, 0.5, 1.0), self._log_g(x[exact])
-            values = weight * slope / (middles[some][:, None] + offsets)
-            terms.append(values[exact] * exp_of(log_g.real - self.level, log_g.imag))
+            values = slope / (middles[some][:, None] + offsets)
+            values[index == 0] *= 0.5
+            terms.append(values[exact] * self._log_g.scaled(x[exact], self.level))
             indices.append(index[exact])
         skipped = last + 1 - sum(len(some) for some in terms)
         lost = skipped * steepest / self.saddle * math.exp(-_SKIP)
