@@ -99,10 +99,14 @@ class ScoreBound:
 
     def _tilt(self, epsilon: float) -> float | None:
         """Returns about the tilt at which x is e^epsilon times as likely as x'."""
+        scores = np.arange(self.second.size)
 
         def excess(tilt: float) -> float:
-            log_ratio, _, _, _ = self.target_user(np.array([tilt + 0j]))
-            return self.rounds * float(log_ratio.real[0]) - epsilon
+            powers = np.expm1(tilt * scores)
+            ratio = float(powers @ self.difference) / (
+                1.0 + float(powers @ self.second)
+            )
+            return self.rounds * float(np.log1p(ratio)) - epsilon
 
         steepest = _STEEPEST / (self.second.size - 1)
         if not excess(steepest) > 0.0:
