@@ -111,7 +111,15 @@ class UpperProfile:
             alone = self.randomizer.local_delta(self.level, epsilon)
             return best if best < alone else math.inf
 
+        # In compositions, searches for worst data start from those before: each counts.
+        all_searched = any(
+            isinstance(bound, TwoMessageBound) and bound.is_composed
+            for bound in self.bounds.values()
+        )
+
         def estimate(epsilon: float) -> float:
+            if all_searched:
+                return math.nan
             try:
                 return self.estimate(epsilon)
             except CertificationError:

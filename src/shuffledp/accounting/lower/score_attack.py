@@ -99,14 +99,12 @@ class ScoreBound:
 
     def _tilt(self, epsilon: float) -> float | None:
         """Returns about the tilt at which x is e^epsilon times as likely as x'."""
-        scores = np.arange(self.second.size)
 
         def excess(tilt: float) -> float:
-            powers = np.expm1(tilt * scores)
-            ratio = float(powers @ self.difference) / (
-                1.0 + float(powers @ self.second)
-            )
-            return self.rounds * float(np.log1p(ratio)) - epsilon
+            # As `target_user`, without errors.
+            powers, _ = powers_less_1(np.array([tilt + 0j]), self.second.size)
+            ratio = powers @ self.difference / (1.0 + powers @ self.second)
+            return self.rounds * float(log1p_of_any(ratio).real[0]) - epsilon
 
         steepest = _STEEPEST / (self.second.size - 1)
         if not excess(steepest) > 0.0:
