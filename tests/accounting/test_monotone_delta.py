@@ -73,8 +73,17 @@ def test_no_bound_is_evaluated_where_estimates_are_well_above_it() -> None:
     evaluated = MonotoneDelta(bound, unknown).least(1.5, bound(1.5))
 
     assert least == evaluated == bound(1.5)
-    # One estimate, two bounds where none is known, and those that are asked for here.
-    assert len(asked) == 1 + 2 + 3
+    # Two estimates, two bounds where none is known, and those that are asked for here.
+    assert len(asked) == 2 + 2 + 3
+
+
+def test_estimates_are_not_trusted_where_they_exceed_a_bound() -> None:
+    def bound(epsilon: float) -> float:
+        return 1e-9 * (1.0 + epsilon)
+
+    least = MonotoneDelta(bound, lambda _: 0.5).least(4.0, bound(4.0))
+
+    assert least < 0.1 * bound(4.0) + 0.9 * bound(3.0)
 
 
 @given(epsilon=st.floats(5e-324, 1e308), found=st.floats(0.0, 1.0))

@@ -9,7 +9,8 @@ result is monotone up to a millionth of delta, and up to one fine step, 1% of ep
 the point where the bound becomes infinite.
 
 Where an estimate at a coarse point is well above the bound, the divergence itself is, there
-and at all smaller epsilons, and no bound is evaluated.
+and at all smaller epsilons, and no bound is evaluated. An estimate that exceeds even the
+bound at its own epsilon is wrong, and none is trusted then.
 """
 
 import math
@@ -48,12 +49,16 @@ class MonotoneDelta:
         while _grid_point(top) > epsilon:
             top -= 1
         num_worse, index_above = 0, top + 1
+        # Where estimates are larger, nothing less than the bound is true.
+        hopeless = _HOPELESS * bound
+        if not self._estimate(epsilon) <= hopeless:
+            hopeless = math.inf
         # Coarse points that lowered the bound, each with the one above.
         lower: list[tuple[int, int]] = []
         start = top - top % _COARSE
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             point = _grid_point(index)
-            if point == 0.0 or self._estimate(point) > _HOPELESS * bound:
+            if point == 0.0 or self._estimate(point) > hopeless:
                 break
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:
