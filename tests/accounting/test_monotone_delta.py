@@ -18,13 +18,17 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 
 
+def unknown(_epsilon: float) -> float:
+    return math.nan
+
+
 @pytest.mark.parametrize("fails_from", [0.3, 1e-2])
 @pytest.mark.parametrize("epsilon", [0.3, 0.7, 4.0])
 def test_the_best_rung_below_is_used(fails_from: float, epsilon: float) -> None:
     def bound(place: float) -> float:
         return math.exp(-place) if place < fails_from else math.inf
 
-    found = MonotoneDelta(bound).least(epsilon, 1.0)
+    found = MonotoneDelta(bound, unknown).least(epsilon, 1.0)
 
     # Fine rungs are 1.1% apart.
     assert math.exp(-fails_from) <= found <= math.exp(-fails_from / 1.011)
@@ -37,7 +41,7 @@ def test_rungs_are_computed_once_and_only_where_they_are_needed() -> None:
         asked.append(place)
         return 1.0 / place
 
-    ladder = MonotoneDelta(bound)
+    ladder = MonotoneDelta(bound, unknown)
 
     assert [ladder.least(5.0, 0.1) for _ in range(3)] == [0.1, 0.1, 0.1]
     assert len(asked) == 2
@@ -52,10 +56,34 @@ def test_flat_bounds_end_the_search_and_are_used() -> None:
         asked.append(epsilon)
         return 0.5 * (1.0 + 1e-9 * epsilon)
 
-    least = MonotoneDelta(bound).least(64.0, 0.5 * (1.0 + 1e-7))
+    least = MonotoneDelta(bound, unknown).least(64.0, 0.5 * (1.0 + 1e-7))
 
     assert least == 0.5 * (1.0 + 1e-9 * min(asked))
     assert len(asked) == 2
+
+
+def test_no_bound_is_evaluated_where_estimates_are_well_above_it() -> None:
+    asked = []
+
+    def bound(epsilon: float) -> float:
+        asked.append(epsilon)
+        return math.exp(-10.0 * epsilon)
+
+    least = MonotoneDelta(bound, bound).least(1.5, bound(1.5))
+    evaluated = MonotoneDelta(bound, unknown).least(1.5, bound(1.5))
+
+    assert least == evaluated == bound(1.5)
+    # Two estimates, two bounds where none is known, and those that are asked for here.
+    assert len(asked) == 2 + 2 + 3
+
+
+def test_estimates_are_not_trusted_where_they_exceed_a_bound() -> None:
+    def bound(epsilon: float) -> float:
+        return 1e-9 * (1.0 + epsilon)
+
+    least = MonotoneDelta(bound, lambda _: 0.5).least(4.0, bound(4.0))
+
+    assert least < 0.1 * bound(4.0) + 0.9 * bound(3.0)
 
 
 @given(epsilon=st.floats(5e-324, 1e308), found=st.floats(0.0, 1.0))
@@ -66,7 +94,7 @@ def test_where_nothing_is_known_the_number_stays(epsilon: float, found: float) -
         rungs.append(place)
         return math.inf
 
-    assert MonotoneDelta(bound).least(epsilon, found) == found
+    assert MonotoneDelta(bound, unknown).least(epsilon, found) == found
     assert all(0.0 < place <= epsilon for place in rungs)
 
 
@@ -118,7 +146,7 @@ def test_a_bound_that_falls_all_the_way_is_refined_where_it_ends() -> None:
         # Least between two coarse points, which are 2^(1 / 4) apart.
         return 1e-6 + abs(math.log(epsilon / 0.107))
 
-    least = MonotoneDelta(bound).least(64.0, 10.0)
+    least = MonotoneDelta(bound, unknown).least(64.0, 10.0)
 
     assert least <= bound(0.107) + 0.02
     # Coarse points down to there and two more, and a few between the last three.

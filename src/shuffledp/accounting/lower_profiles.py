@@ -1,6 +1,7 @@
 """Proven lower bound on delta(epsilon): the strongest attack on a target user."""
 
 import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -161,6 +162,8 @@ class _Attackers:
             for attack in attacks
         )
 
+        evaluated: dict[Profile, list[tuple[float, float]]] = {}
+
         @functools.cache
         def bounds(finer: bool) -> list[Profile]:
             return [
@@ -171,12 +174,11 @@ class _Attackers:
 
         def strongest(epsilon: float) -> float:
             best_delta = max((bound(epsilon) for bound in counts), default=0.0)
-            values = [best_delta, *(bound(epsilon) for bound in bounds(True))]
             # A sum is weaker than what is known of counts, but reaches farther out, and
             # needs no bands.
-            if best_delta <= _FAR_OUT or banded:
-                values += [bound(epsilon) for bound in bounds(False)]
-            return max(values)
+            finer = [True, False] if best_delta <= _FAR_OUT or banded else [True]
+            others = [bound for each in finer for bound in bounds(each)]
+            return largest_delta(others, epsilon, evaluated, at_least=best_delta)
 
         return strongest
 
@@ -210,3 +212,35 @@ class _Attackers:
         for position in np.repeat(np.arange(left_out.size), left_out).tolist():
             total = total.without(others[position])
         return total
+
+
+def largest_delta(
+    profiles: Sequence[Profile],
+    epsilon: float,
+    evaluated: dict[Profile, list[tuple[float, float]]],
+    *,
+    at_least: float,
+) -> float:
+    """Returns the largest of several deltas, or `at_least`.
+
+    Args:
+        profiles: What to evaluate: each falls with epsilon.
+        epsilon: Where.
+        evaluated: (epsilon, delta) wherever a profile was evaluated; it is added to.
+        at_least: A delta that is known.
+    """
+    most = {
+        profile: min(
+            (delta for at, delta in evaluated.get(profile, []) if at <= epsilon),
+            default=math.inf,
+        )
+        for profile in profiles
+    }
+    largest = at_least
+    # Those that were the strongest go first: the others may need no evaluation.
+    for profile in sorted(profiles, key=lambda profile: -most[profile]):
+        if most[profile] > largest:
+            delta = profile(epsilon)
+            evaluated.setdefault(profile, []).append((epsilon, delta))
+            largest = max(largest, delta)
+    return largest

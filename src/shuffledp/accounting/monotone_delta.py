@@ -7,6 +7,10 @@ next to the last two that lowered the bound. A coarse point that lowers the boun
 than a millionth counts as none that does, though its bound, which holds, is used. The
 result is monotone up to a millionth of delta, and up to one fine step, 1% of epsilon, below
 the point where the bound becomes infinite.
+
+Where an estimate at a coarse point is well above the bound, the divergence itself is, there
+and at all smaller epsilons, and no bound is evaluated. An estimate that exceeds even the
+bound at its own epsilon is wrong, and none is trusted then.
 """
 
 import math
@@ -20,6 +24,8 @@ _MAX_COARSE_STEPS = 40
 _TOO_LITTLE = 1e-6
 # After this many coarse points without improvement the search stops.
 _MAX_WORSE_POINTS = 2
+# Estimates are right to a twentieth: of so many times a bound, none can be less than that.
+_HOPELESS = 1.2
 
 
 class MonotoneDelta:
@@ -27,10 +33,13 @@ class MonotoneDelta:
 
     Args:
         bound: A proven upper bound at any epsilon > 0; infinite where none is known.
+        estimate: About the divergence that it bounds; NaN where nothing is known.
     """
 
-    def __init__(self, bound: Callable[[float], float]) -> None:
-        self._bound = bound
+    def __init__(
+        self, bound: Callable[[float], float], estimate: Callable[[float], float]
+    ) -> None:
+        self._bound, self._estimate = bound, estimate
         self._bounds: dict[int, float] = {}
 
     def least(self, epsilon: float, bound: float) -> float:
@@ -40,11 +49,16 @@ class MonotoneDelta:
         while _grid_point(top) > epsilon:
             top -= 1
         num_worse, index_above = 0, top + 1
+        # Where estimates are larger, nothing less than the bound is true.
+        hopeless = _HOPELESS * bound
+        if not self._estimate(epsilon) <= hopeless:
+            hopeless = math.inf
         # Coarse points that lowered the bound, each with the one above.
         lower: list[tuple[int, int]] = []
         start = top - top % _COARSE
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
-            if _grid_point(index) == 0.0:
+            point = _grid_point(index)
+            if point == 0.0 or self._estimate(point) > hopeless:
                 break
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:

@@ -111,7 +111,21 @@ class UpperProfile:
             alone = self.randomizer.local_delta(self.level, epsilon)
             return best if best < alone else math.inf
 
-        return MonotoneDelta(known)
+        # In compositions, searches for worst data start from those before: each counts.
+        all_searched = any(
+            isinstance(bound, TwoMessageBound) and bound.is_composed
+            for bound in self.bounds.values()
+        )
+
+        def estimate(epsilon: float) -> float:
+            if all_searched:
+                return math.nan
+            try:
+                return self.estimate(epsilon)
+            except CertificationError:
+                return math.nan
+
+        return MonotoneDelta(known, estimate)
 
     @functools.cached_property
     def _others(self) -> Callable[[float], tuple[RestsOn, float]]:

@@ -87,3 +87,31 @@ def test_a_factor_of_0_is_none() -> None:
         (middle,) = product(np.array([-1.0 / 0.75 + 1e-300j])).real
     assert value == -np.inf
     assert np.isfinite(middle)
+
+
+@pytest.mark.parametrize("people", [1.0, 13.0, 200.0])
+def test_few_people_in_few_groups_need_no_logarithms(
+    people: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probabilities, counts = np.array([0.1, 0.4, 0.55]), np.full(3, people)
+    points = 0.9 * np.exp(1j * np.linspace(-2.9, 2.9, 40))
+    level = float(LogProduct(probabilities, counts)(points).real.max())
+    monkeypatch.setattr(LogProduct, "_direct", None)
+
+    values = LogProduct(probabilities, counts).scaled(points, level)
+
+    for x, value in zip(points.tolist(), values.tolist(), strict=True):
+        ratio = value / np.exp(exact(probabilities, counts, x) - level)
+        assert abs(ratio - 1.0) <= 1e-10
+
+
+def test_factors_that_lose_digits_or_overflow_are_added_up() -> None:
+    probabilities, counts = np.array([1.0]), np.array([900.0])
+    product = LogProduct(probabilities, counts)
+    near_0, large = np.array([-1.0 + 1e-7j]), np.array([4.0 + 0.0j])
+
+    (small,) = product.scaled(near_0, 900.0 * np.log(1e-7))
+    (usual,) = product.scaled(large, 900.0 * np.log(5.0))
+
+    assert abs(small - np.exp(900.0j * np.pi / 2.0)) <= 1e-6
+    assert abs(usual - 1.0) <= 1e-10

@@ -1,12 +1,16 @@
 """Noise is certified by few computations, and is no larger than one step asks for."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from shuffledp import Population
+from shuffledp.accounting.counts.bucket_pair import BucketChange
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.statistics.questionnaire import noise_search
 from shuffledp.statistics.questionnaire.noise_division import NoiseDivision
 from shuffledp.statistics.questionnaire.noise_search import NoiseSearch
 
@@ -44,3 +48,35 @@ def test_few_computations_find_the_first_step_that_keeps_the_target(
     assert isinstance(first, PoissonNoise)
     assert first.mean == pytest.approx(size * 1.001**steps, rel=1e-5)
     assert len(sizes) <= min(steps + 1, 5)
+
+
+def test_searches_with_more_room_evaluate_no_noise_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    division = NoiseDivision("Poisson noise", (), (), (1.0,), False)
+    sizes: list[float] = []
+
+    def noise_of(_: NoiseDivision, size: float, room: float) -> tuple[Noise, ...]:
+        sizes.append(min(size, room))
+        return (PoissonNoise(min(size, room)),)
+
+    evaluated = []
+
+    def delta_of(changes: Sequence[BucketChange], target: float) -> float:
+        del changes, target
+        evaluated.append(sizes[-1])
+        return DELTA * math.exp(5.0 - sizes[-1])
+
+    monkeypatch.setattr(NoiseDivision, "first_size", lambda *_: 1.0)
+    monkeypatch.setattr(NoiseDivision, "noise", noise_of)
+    monkeypatch.setattr(NoiseSearch, "_changes", lambda *_: [])
+    monkeypatch.setattr(noise_search, "approximate_delta", delta_of)
+    people = Population.from_counts({1.0: 100})
+    search = NoiseSearch((), people, DELTA, honest=100, room=1e9)
+
+    size = search.approximate(division, 1.0, 1.0)
+    num_evaluated = len(evaluated)
+    more_room = replace(search, room=2e9).approximate(division, 1.0, 1.0)
+
+    assert size == more_room == pytest.approx(5.0, rel=1e-3)
+    assert len(evaluated) == num_evaluated

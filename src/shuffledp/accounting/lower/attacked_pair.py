@@ -51,5 +51,6 @@ class AttackedPair:
 def ratios_of(first: Floats, second: Floats) -> Floats:
     """Returns the quotients of masses, infinite where one is divided by 0."""
     positive = second > 0.0
-    ratios: Floats = np.where(positive, first / np.where(positive, second, 1.0), np.inf)
+    ratios: Floats = np.full(first.shape, np.inf)
+    np.divide(first, second, out=ratios, where=positive)
     return ratios

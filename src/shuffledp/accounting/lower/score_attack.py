@@ -101,8 +101,10 @@ class ScoreBound:
         """Returns about the tilt at which x is e^epsilon times as likely as x'."""
 
         def excess(tilt: float) -> float:
-            log_ratio, _, _, _ = self.target_user(np.array([tilt + 0j]))
-            return self.rounds * float(log_ratio.real[0]) - epsilon
+            # As `target_user`, without errors.
+            powers, _ = powers_less_1(np.array([tilt + 0j]), self.second.size)
+            ratio = powers @ self.difference / (1.0 + powers @ self.second)
+            return self.rounds * float(log1p_of_any(ratio).real[0]) - epsilon
 
         steepest = _STEEPEST / (self.second.size - 1)
         if not excess(steepest) > 0.0:

@@ -204,12 +204,21 @@ def connect_directions(
 def _hull(losses: Floats, values: Floats, *, keep_first: bool = False) -> list[int]:
     """Returns the nodes of the lower convex hull, with mirror images or from the first."""
     hull: list[int] = []
-    for new in range(losses.size):
+    # Minus the slope left of each of these nodes, times its E, as of `_slopes`.
+    falls: list[float] = []
+    nodes, heights = losses.tolist(), values.tolist()
+    for new, (loss, height) in enumerate(zip(nodes, heights, strict=True)):
         while len(hull) > keep_first:
-            fall, rise = _slopes(losses[[*hull[-2:], new]], values[[*hull[-2:], new]])
-            if fall[-2] - rise[-2] > _COLLINEAR * (fall[-2] + rise[-2]):
+            rise = (heights[hull[-1]] - height) / math.expm1(loss - nodes[hull[-1]])
+            if falls[-1] - rise > _COLLINEAR * (falls[-1] + rise):
                 break
             hull.pop()
+            falls.pop()
+        if hull:
+            length = loss - nodes[hull[-1]]
+            falls.append((heights[hull[-1]] - height) / -math.expm1(-length))
+        else:
+            falls.append((1.0 - height) / (1.0 + math.exp(-loss)))
         hull.append(new)
     return hull
 

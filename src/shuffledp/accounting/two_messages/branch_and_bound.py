@@ -142,7 +142,9 @@ def likely_worst(tilted: TiltedPopulation) -> WorstData:
     exponents, variances = tilted.exponents(data), tilted.variances(data)
     scores = exponents - np.outer(_POWERS, np.log(np.maximum(variances, 1.0)))
     likely = np.any(scores >= scores.max(axis=1, keepdims=True) - _NEARLY, axis=0)
-    return _worst_of(tilted, np.unique(data[likely], axis=0))
+    # np.unique would compare rows of many bands by records of as many fields.
+    distinct = sorted({tuple(row) for row in data[likely].tolist()})
+    return _worst_of(tilted, np.array(distinct))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,6 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.sums.complex_exp import exp_of
 from shuffledp.accounting.sums.complex_expm1 import expm1, expm1_parts
 from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.accounting.upper.atoms import Atoms
@@ -192,8 +191,14 @@ class ContourIntegrand:
 
     def _log_g_at(self, theta: float) -> float:
         """Returns log G(phi(theta)) on the real axis."""
-        x = self._phi_less_1(np.array([theta + 0j]), np.zeros(1, complex))[0][0]
-        return float(self._log_g(x).real[0])
+        return float(self._log_g_of(self._real_phi_less_1(np.array([theta])))[0])
+
+    def _real_phi_less_1(self, thetas: Floats) -> Floats:
+        """Returns phi(theta) - 1 of the smoothed loss on the real axis."""
+        plain = np.expm1(np.multiply.outer(thetas, self.losses)) @ self.masses
+        noise = np.expm1(0.5 * self.smoothing * thetas * thetas)
+        x: Floats = plain + noise + plain * noise
+        return x
 
     def _terms(self, step: float, last: int) -> tuple[Complexes, Ints, float]:
         """Returns the integrand over e^level, its points, and a bound of skipped points.
@@ -226,9 +231,9 @@ class ContourIntegrand:
             x, slope = self._phi_less_1(middles[some], offsets, mirrored=size // 2)
             index = size * some[:, None] + np.arange(size)
             exact = (self._cheap(x, 0.0) > -_SKIP) & (index <= last)
-            weight, log_g = np.where(index == 0, 0.5, 1.0), self._log_g(x[exact])
-            values = weight * slope / (middles[some][:, None] + offsets)
-            terms.append(values[exact] * exp_of(log_g.real - self.level, log_g.imag))
+            values = slope / (middles[some][:, None] + offsets)
+            values[index == 0] *= 0.5
+            terms.append(values[exact] * self._log_g.scaled(x[exact], self.level))
             indices.append(index[exact])
         skipped = last + 1 - sum(len(some) for some in terms)
         lost = skipped * steepest / self.saddle * math.exp(-_SKIP)
@@ -283,10 +288,7 @@ class ContourIntegrand:
 
         # It need not be exact, so that real numbers will do, which are quick.
         def log_sizes(log_thetas: Floats) -> Floats:
-            thetas = np.exp(log_thetas)
-            x = np.expm1(np.multiply.outer(thetas, self.losses)) @ self.masses
-            noise = np.expm1(0.5 * self.smoothing * thetas * thetas)
-            x += noise + x * noise
+            x = self._real_phi_less_1(np.exp(log_thetas))
             sizes: Floats = self._log_g_of(x) + np.log1p(x) - 2.0 * log_thetas
             # What overflows is far away.
             return np.where(np.isnan(sizes), np.inf, sizes)

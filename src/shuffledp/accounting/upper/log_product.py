@@ -7,7 +7,8 @@ Gammas that are near each other share one logarithm: with c their middle,
 and the sum of the last logarithms over all people is a power series in w, whose
 coefficients are sums of powers of gamma - c. Where |gamma - c| |w| <= r < 1 for all of
 them, n people's remainder after K terms is at most n r^{K + 1} / ((K + 1) (1 - r)).
-Farther out, factors of few people are multiplied before the logarithm is taken.
+Farther out, factors of few people are multiplied before the logarithm is taken; those in
+few groups are multiplied everywhere, and no logarithm is needed.
 """
 
 import math
@@ -15,6 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.sums.complex_exp import exp_of
 from shuffledp.accounting.sums.complex_log1p import log1p, log1p_parts
 from shuffledp.types import Complexes, Floats
 
@@ -26,6 +28,8 @@ _FEW_GROUPS = 6
 _REMAINDER = 1e-12
 # Factors of this many people are multiplied, whose logarithms add up to this at most.
 _FEW_PEOPLE, _LARGEST_LOG = 1_000.0, 600.0
+# Squares of larger factors might overflow.
+_LARGEST_FACTOR = 1e150
 # Numbers at a time, which stay in a processor's cache with all that comes of them.
 _BLOCK = 1 << 12
 # Rounding of a product, to which a factor of size d adds 4e-16 / d.
@@ -45,14 +49,14 @@ class LogProduct:
 
     def __init__(self, probabilities: Floats, counts: Floats) -> None:
         self._probabilities, self._counts = probabilities, counts
-        self.remainder = 0.0
+        self.remainder, self._people = 0.0, float(counts.sum())
         self._has_series = probabilities.size > _FEW_GROUPS
         if self._has_series:
             self._set_series()
 
     def _set_series(self) -> None:
         low, high = self._probabilities.min(), self._probabilities.max()
-        self._middle, self._people = 0.5 * (low + high), float(self._counts.sum())
+        self._middle = 0.5 * (low + high)
         steps = self._probabilities - self._middle
         # A little more than the farthest step, for rounding.
         farthest = 1.0000001 * float(np.abs(steps).max())
@@ -71,6 +75,18 @@ class LogProduct:
             return self._sums(x)
         blocks = np.split(x, range(_BLOCK, x.size, _BLOCK))
         return np.concatenate([self._sums(block) for block in blocks])
+
+    def scaled(self, x: Complexes, level: float) -> Complexes:
+        """Returns the exponentials of the sums over e^level, shape as x, of one axis."""
+        blocks = np.split(x, range(_BLOCK, x.size, _BLOCK))
+        return np.concatenate([self._scaled(block, level) for block in blocks])
+
+    def _scaled(self, x: Complexes, level: float) -> Complexes:
+        few = not self._has_series and self._people <= _FEW_PEOPLE
+        if few and abs(level) <= _LARGEST_LOG and self._has_safe_product(x).all():
+            return self._product(x) * math.exp(-level)
+        sums = self._sums(x)
+        return exp_of(sums.real - level, sums.imag)
 
     def _sums(self, x: Complexes) -> Complexes:
         if not self._has_series:
@@ -104,13 +120,17 @@ class LogProduct:
     def _has_safe_product(self, x: Complexes) -> NDArray[np.bool_]:
         """Returns where factors are neither so small nor so large that digits are lost."""
         low, high = self._probabilities.min(), self._probabilities.max()
+        real = np.ascontiguousarray(x.real)
+        square = real * real + x.imag**2
         # Factors lie between 1 + low x and 1 + high x, on a line; the nearest to 0 there.
-        nearest = np.clip(-x.real / (x.real**2 + x.imag**2), low, high)
-        least = np.abs(1.0 + nearest * x)
-        largest = np.maximum(np.abs(1.0 + low * x), np.abs(1.0 + high * x))
-        most = math.exp(_LARGEST_LOG / self._people)
+        nearest = np.clip(-real / square, low, high)
+        real *= 2.0
+        # |1 + gamma x|^2, whose rounding is far below the least that is enough.
+        least = 1.0 + nearest * (real + nearest * square)
+        largest = 1.0 + high * np.maximum(real + high * square, 0.0)
+        most = min(math.exp(_LARGEST_LOG / self._people), _LARGEST_FACTOR)
         enough = max(1.0 / most, self._people * _ROUNDING_OF_FACTOR / _ROUNDING)
-        safe: NDArray[np.bool_] = (least >= enough) & (largest <= most)
+        safe: NDArray[np.bool_] = (least >= enough**2) & (largest <= most**2)
         return safe
 
     def _product(self, x: Complexes) -> Complexes:

@@ -1,6 +1,7 @@
 """A questionnaire with noise that keeps all targets, and its certificate."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -85,14 +86,10 @@ def certified_questionnaire(
     last = (
         allowed_messages if max_messages is not None else _MOST_USUAL * allowed_messages
     )
+    search = NoiseSearch(adapted, people, wish.delta, num_honest, room=0.0)
     while True:
-        search = NoiseSearch(
-            adapted,
-            people,
-            wish.delta,
-            num_honest,
-            float(allowed_messages - answers) * num_honest,
-        )
+        room = float(allowed_messages - answers) * num_honest
+        search = replace(search, room=room)
         best_division = _least_error(
             search, divisions, smallest_target, 1.0 / mu, on_step
         )

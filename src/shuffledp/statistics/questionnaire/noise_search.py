@@ -4,7 +4,8 @@ Sizes are searched with an approximation; its result is then certified.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
+from typing import Any
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.counts.bucket_pair import BucketChange
@@ -42,6 +43,8 @@ class NoiseSearch:
         delta: Of the targets.
         honest: People who surely add noise.
         room: Noise messages of all honest people together.
+        deltas: Approximate deltas of noise and target, which searches with other room may
+            share: noise depends on room only where it needs more.
     """
 
     questions: tuple[Question, ...]
@@ -49,6 +52,7 @@ class NoiseSearch:
     delta: float
     honest: int
     room: float
+    deltas: dict[tuple[Any, ...], float] = field(default_factory=dict)
 
     def questionnaire(self, noise: tuple[Noise, ...]) -> Questionnaire:
         """Returns the questionnaire with this noise, at which all answers are sent.
@@ -105,8 +109,7 @@ class NoiseSearch:
             if noise is None:
                 # More noise needs more messages still.
                 return None
-            delta = approximate_delta(self._changes(noise), target)
-            excess = math.log(delta / self.delta)
+            excess = math.log(self._approximate_delta(noise, target) / self.delta)
             if excess > 0.0:
                 low = size, excess
             else:
@@ -150,6 +153,13 @@ class NoiseSearch:
             before = delta
             size *= (1.0 + _CLOSE) ** stride
         return None
+
+    def _approximate_delta(self, noise: tuple[Noise, ...], target: float) -> float:
+        # Not by the noise itself, which keeps its distribution.
+        key = *map(astuple, noise), target
+        if key not in self.deltas:
+            self.deltas[key] = approximate_delta(self._changes(noise), target)
+        return self.deltas[key]
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
         wanted_groups = [group for asked in self.questions for group in asked.groups]
