@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp.datasets.column_values import budgets_of
 from shuffledp.datasets.table import read_columns
-from shuffledp.datasets.table_files import read_rows
+from shuffledp.datasets.table_files import read_rows, separator_of
 from shuffledp.errors import DataError, MissingValueError
 
 PEOPLE = [("yes", 0.5), ("no", 2.0), ("a;b|c,d\te", 0.1)]
@@ -78,46 +78,6 @@ def test_separated_text_is_read_as_it_is_written(
 
     assert rows.frame["v"].to_list() == values
     assert rows.first == first
-
-
-def test_a_byte_order_mark_before_json_lines_is_no_part_of_them(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"v": 1, "w": "x"}\n{"v": 2, "w": "y"}\n', encoding="utf-8-sig")
-
-    rows = read_rows(path, ["v"])
-
-    assert rows.frame["v"].to_list() == [1, 2]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b'{"v": 1, "v": 2}',
-        b'{"v": 1, "w": "secret", "v": 1}',
-        b'{"\\u0076": 1, "v": 2}',
-        b'{"v": 1, "w": 2, "\\u0076": 3}',
-    ],
-)
-def test_a_key_that_stands_twice_in_a_json_line_is_refused(
-    tmp_path: Path, line: bytes
-) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"v": 0, "w": "v"}\n\n{"v": 0}\n' + line + b"\n")
-
-    with pytest.raises(DataError) as error:
-        read_rows(path, ["v"])
-
-    wanted = f"Expected every key once, got 'v' twice in row 3 of {path}."
-    assert str(error.value) == wanted
-
-
-def test_texts_of_json_lines_may_be_spelled_as_keys_are(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"v": "v", "w": "\\u0076"}\n{"v": "w, \\"v\\": 1", "w": "v"}\n')
-
-    rows = read_rows(path, ["v", "w"])
-
-    assert rows.frame["v"].to_list() == ["v", 'w, "v": 1']
 
 
 def test_rows_are_counted_as_in_the_file(tmp_path: Path) -> None:
@@ -267,8 +227,16 @@ def test_a_header_line_that_is_too_long_is_told_from_uneven_lines(
     names = [f"column {number}" for number in range(20_000)]
     path.write_text(f"{','.join(names)}\n{','.join(['1'] * len(names))}\n")
 
-    with pytest.raises(DataError, match=r"header line of at most 131,072 characters"):
-        read_rows(path, ["column 5"])
+    for read in (
+        lambda: read_rows(path, ["column 5"]),
+        lambda: separator_of(",".join(names), ",", path),
+    ):
+        with pytest.raises(DataError) as error:
+            read()
+        assert str(error.value) == (
+            f"Expected a header line of at most 131,072 characters in {path}, got a "
+            "longer one: leave out columns, or save the table as Parquet."
+        )
 
 
 def test_two_columns_of_one_name_are_told_from_files_of_another_kind(

@@ -8,7 +8,8 @@ import csv
 import difflib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,19 +99,24 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
     return rows
 
 
-def separator_of(line: str, usual: str) -> str:
+def separator_of(line: str, usual: str, where: Path | str) -> str:
     """Returns the separator of a header line, as `read_rows` guesses it.
 
-    >>> separator_of("age;income;level", ",")
+    >>> separator_of("age;income;level", ",", "people.csv")
     ';'
 
     Args:
         line: The header line.
         usual: The separator if no other one makes more columns.
+        where: The table's name in errors.
+
+    Raises:
+        DataError: If the line is too long.
     """
 
     def columns(separator: str) -> int:
-        return len(next(csv.reader([line], delimiter=separator), []))
+        with _limited_header(where):
+            return len(next(csv.reader([line], delimiter=separator), []))
 
     return _of_most(usual, columns)
 
@@ -147,20 +153,26 @@ def _separated(path: Path, wanted: list[str]) -> Rows:
 def _header(path: Path, separator: str) -> tuple[list[str], int]:
     """Returns the names in the first row that is not blank, and its number."""
     # A byte order mark would be taken for a part of the first name.
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
-                if names:
-                    return [name.strip() for name in names], row
-        except csv.Error as error:
-            # To a separator that it does not use, a header line is a single field.
-            if "field limit" not in str(error):
-                raise
-            raise DataError(
-                f"Expected a header line of at most {csv.field_size_limit():,} "
-                f"characters in {path}, got a longer one."
-            ) from error
+    with path.open(encoding="utf-8-sig", newline="") as file, _limited_header(path):
+        for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
+            if names:
+                return [name.strip() for name in names], row
     raise DataError(f"Expected a header line in {path}, found an empty file.")
+
+
+@contextmanager
+def _limited_header(where: Path | str) -> Iterator[None]:
+    """Replaces the error of `csv` about the length of a field."""
+    try:
+        yield
+    except csv.Error as error:
+        # To a separator that it does not use, a header line is a single field.
+        if "field limit" not in str(error):
+            raise
+        raise DataError(
+            f"Expected a header line of at most {csv.field_size_limit():,} characters in "
+            f"{where}, got a longer one: leave out columns, or save the table as Parquet."
+        ) from error
 
 
 def _typed(path: Path, wanted: list[str]) -> Rows:
