@@ -8,8 +8,15 @@ import polars as pl
 import pytest
 from command_line import Command, Outcome
 from fewer_cases import mark_further_cases
+from hypothesis import HealthCheck, settings
 
 from shuffledp.cli.main import main
+
+# An example takes longer where other programs run: the time it takes is no failure.
+settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("untimed")
 
 
 @pytest.hookimpl(tryfirst=True)
