@@ -72,6 +72,20 @@ def test_log_files_get_one_line_for_each_stage_that_takes_long(
     assert all(re.fullmatch(r"\w+ \.\.\. \d+ s", line) for line in lines)
 
 
+def test_in_a_log_only_the_error_is_said_of_a_stage_that_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr("shuffledp.cli.waiting.LEAST_SECONDS", 0.0)
+
+    with progress("read") as (_, on_step):
+        on_step("certify")
+    with pytest.raises(ValueError, match="wrong"), working("draw"):
+        raise ValueError("wrong")
+
+    assert capsys.readouterr().err == "read ... 0 s\ncertify ... 0 s\n"
+
+
 def test_a_training_in_a_log_says_how_much_is_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
