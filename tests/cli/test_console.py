@@ -7,6 +7,7 @@ import pytest
 from command_line import Command
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from shuffledp.cli.console import show
 from shuffledp.cli.training_output import training_bar
@@ -183,3 +184,14 @@ def test_guarantees_and_plans_are_readable_in_narrow_terminals(
         assert max(map(len, narrow.splitlines())) <= columns
         number = re.compile(r"\d[\d.,e+-]*\d")
         assert sorted(number.findall(narrow)) == sorted(number.findall(wide))
+
+
+def test_texts_are_shown_letter_by_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    label = "a:b:c :boom: [red]d[/red]"
+    table = Table(label, title=Text(label))
+    table.add_row(label)
+
+    show(label, table)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if label in line]) == 4
