@@ -68,4 +68,9 @@ def test_budgets_next_to_nothing_are_certified(budget: float) -> None:
 
 
 def test_minus_zero_is_zero() -> None:
-    assert repr(sdp.Population.from_counts({-0.0: 3})) == "Population(0: 3)"
+    people = sdp.Population.from_counts({-0.0: 3})
+
+    guarantee = sdp.account(FREQUENCY, people, epsilon=-0.0)
+
+    assert repr(people) == "Population(0: 3)"
+    assert str(guarantee.epsilon) == "0.0"

@@ -230,7 +230,7 @@ def as_number(value: SupportsFloat, what: str) -> float:
     if isinstance(value, str | bytes | bool | np.ndarray):
         raise InvalidInputError(f"Expected {what} to be a number, got {value!r}.")
     try:
-        return float(value)
+        return float(value) + 0.0  # Minus zero has another text than zero.
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(
             f"Expected {what} to be a number, got {type(value).__name__}."

@@ -139,7 +139,8 @@ def _as_number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
-        return float(value) if math.isfinite(value) else None
+        # Minus zero has another text than zero: it would be another protocol.
+        return float(value) + 0.0 if math.isfinite(value) else None
     except OverflowError:  # A whole number beyond all floats.
         return None
 

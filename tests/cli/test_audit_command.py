@@ -181,16 +181,20 @@ def test_too_few_samples_cannot_show_anything_and_that_is_no_success(
         (["rappor(bits=8,hashes=1)"], "draws a message from a value"),
         (["no-such-program-here", "--values", "0,1"], "can be started"),
         (["kary-response(categories=3)", "--values", "0,5"], "values"),
+        (["laplace", "--values", '"x","y"'], "a flat list of numbers"),
+        (["false", "--values", "0,1"], "ended with exit code 1"),
+        (["audited_box:raises", "--values", "0,1"], "got TypeError: raises"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
     command: Command, arguments: list[str], said: str
 ) -> None:
-    # The power comes first, and nothing that could pass for a result.
-    outcome = command("audit", "randomizer", *arguments, "--levels", "1", "--json")
+    for form in ([], ["--json"]):
+        outcome = command("audit", "randomizer", *arguments, "--levels", "1", *form)
 
-    assert outcome.is_refusal
-    assert said in outcome.err
+        # Without the heading, which could pass for the beginning of a result.
+        assert outcome.is_refusal
+        assert said in outcome.err
 
 
 @pytest.mark.parametrize("target", ["audited_box:leaves", "audited_box:Leaving"])

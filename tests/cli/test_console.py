@@ -7,6 +7,7 @@ import pytest
 from command_line import Command
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from shuffledp.cli.console import show
 from shuffledp.cli.training_output import training_bar
@@ -70,6 +71,20 @@ def test_log_files_get_one_line_for_each_stage_that_takes_long(
     lines = "".join(said).splitlines()
     assert [line.partition(" ... ")[0] for line in lines] == ["certify", "draw"]
     assert all(re.fullmatch(r"\w+ \.\.\. \d+ s", line) for line in lines)
+
+
+def test_in_a_log_only_the_error_is_said_of_a_stage_that_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr("shuffledp.cli.waiting.LEAST_SECONDS", 0.0)
+
+    with progress("read") as (_, on_step):
+        on_step("certify")
+    with pytest.raises(ValueError, match="wrong"), working("draw"):
+        raise ValueError("wrong")
+
+    assert capsys.readouterr().err == "read ... 0 s\ncertify ... 0 s\n"
 
 
 def test_a_training_in_a_log_says_how_much_is_left(
@@ -169,3 +184,14 @@ def test_guarantees_and_plans_are_readable_in_narrow_terminals(
         assert max(map(len, narrow.splitlines())) <= columns
         number = re.compile(r"\d[\d.,e+-]*\d")
         assert sorted(number.findall(narrow)) == sorted(number.findall(wide))
+
+
+def test_texts_are_shown_letter_by_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    label = "a:b:c :boom: [red]d[/red]"
+    table = Table(label, title=Text(label))
+    table.add_row(label)
+
+    show(label, table)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if label in line]) == 4

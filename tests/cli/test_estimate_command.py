@@ -163,6 +163,7 @@ ANSWERS = ["--value", "answer", "--level", "epsilon"]
         ([*ANSWERS, "--seed", "-1"], "seed"),
         (["--value", "answer", "--level", "answer"], "a number for every person"),
         (["--value", "answer", "--levels", "0.5:0.5"], "add up to 1"),
+        (["--value", "answer", "--levels", "1:1e308,2:1e308"], "got a sum of inf"),
         (["--value", "answer", "--levels", "0.5:nan"], "EPSILON:SHARE"),
         (["--value", "answer", "--levels", "0.5:0.99999,1:0.00001"], "enough people"),
         ([*ANSWERS, "--dataset", "msnbc"], "not both"),

@@ -108,3 +108,21 @@ def test_bad_lists_of_candidates_are_refused_in_one_line(
     assert outcome.is_refusal
     assert words in outcome.err
     assert set(tmp_path.iterdir()) == {table, path}
+
+
+@pytest.mark.filterwarnings("error")
+def test_means_that_no_picture_holds_are_refused_before_their_table(
+    command: Command, tmp_path: Path
+) -> None:
+    lines = ["value,epsilon", *["1e308,1", "-1e308,1"] * 50]
+    (tmp_path / "wide.csv").write_text("\n".join(lines))
+    wish = ("estimate", "wide.csv", "--statistic", "mean", "--value", "value",
+            "--level", "epsilon", "--low", "-1e308", "--high", "1e308")  # fmt: skip
+
+    outcome, without_pictures = command(*wish), command(*wish, "--json")
+
+    assert outcome.is_refusal
+    assert "divide values and range by a constant" in outcome.err
+    assert [path.name for path in tmp_path.iterdir()] == ["wide.csv"]
+    assert without_pictures.code == 0
+    assert without_pictures.err == ""

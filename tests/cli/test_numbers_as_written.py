@@ -11,6 +11,7 @@ from shuffledp.cli.number_types import NUMBER, WHOLE, NumberRange, WholeRange
 
 FULL_WIDTH, DEVANAGARI = "\uff11\uff10\uff10", "\u0967\u0966\u0966"
 ACCOUNT = ("account", "--categories", "5", "--levels", "1:100", "--delta", "1e-6")
+ACCOUNT_OF_ANY = ("account", "--levels", "1:100", "--delta", "1e-6")
 CALIBRATED = ("--mechanism", "one-bit", "--levels", "1:100", "--delta", "1e-6")
 
 
@@ -64,6 +65,27 @@ def test_numbers_are_not_read_as_0_for_being_small(
 
     assert outcome.is_refusal
     assert "from 5e-324" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*ACCOUNT[:-2], "--epsilon", "{}"),
+        (*ACCOUNT_OF_ANY, "--mechanism", "one-bit(low={})"),
+        (*ACCOUNT_OF_ANY, "--statistic", "mean(low={}, high=1)"),
+        ("plan", "mean", "--low", "{}", "--high", "1", "--levels", "1:1000"),
+    ],
+    ids=range(4),
+)
+def test_minus_zero_is_written_as_0(
+    arguments: tuple[str, ...], command: Command
+) -> None:
+    of_zero, of_minus_zero = (
+        command(*(part.format(zero) for part in arguments), "--json")
+        for zero in ("0", "-0")
+    )
+
+    assert of_minus_zero.out == of_zero.out != ""
 
 
 def test_every_number_of_every_command_is_of_these_types() -> None:

@@ -63,8 +63,6 @@ def test_terminals_alone_show_which_step_is_computed(
 ) -> None:
     wish = ("plan", "counts", "--buckets", "4", "--targets", "1:2000")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    # Other stages of a log begin a line after two seconds: none does here.
-    monkeypatch.setattr("shuffledp.cli.waiting.SECONDS_UNTIL_SAID", 600.0)
     written = command(*wish, "--json")
 
     monkeypatch.setenv("FORCE_COLOR", "1")

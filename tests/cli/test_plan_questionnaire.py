@@ -41,6 +41,37 @@ def test_questions_of_a_file_are_planned_together(
     assert command(*asked, "1:3000").is_refusal
 
 
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("1e-300", "messages per person is enough for the smallest target"),
+        ("1e-170", "messages per person is enough for the smallest target"),
+        ("9e-301", "Expected targets above 0, from 1e-300 to 700, got 9e-301."),
+        ("5e-324", "Expected targets above 0, from 1e-300 to 700"),
+    ],
+)
+def test_the_smallest_targets_are_refused(
+    target: str, words: str, command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "city.toml").write_text(_QUESTIONS, encoding="utf-8")
+    (tmp_path / "city.csv").write_text(
+        "transport,age,level\n" + f"bus,40,{target}\ncar,50,{target}\n" * 20,
+        encoding="utf-8",
+    )
+    asked = ("questionnaire", "--questions", "city.toml")
+
+    planned = command("plan", *asked, "--targets", f"{target}:40")
+    rehearsed = command(
+        "estimate", "city.csv", "--statistic", *asked, "--level", "level"
+    )
+
+    assert planned.is_refusal
+    assert words in planned.err
+    assert rehearsed.is_refusal
+    assert words in rehearsed.err
+    assert not (tmp_path / "shuffledp-report").exists()
+
+
 @pytest.mark.slow
 def test_plans_say_means_units_and_what_few_people_cost(
     command: Command, tmp_path: Path

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp.datasets.column_values import budgets_of
 from shuffledp.datasets.table import read_columns
-from shuffledp.datasets.table_files import read_rows
+from shuffledp.datasets.table_files import read_rows, separator_of
 from shuffledp.errors import DataError, MissingValueError
 
 PEOPLE = [("yes", 0.5), ("no", 2.0), ("a;b|c,d\te", 0.1)]
@@ -78,15 +78,6 @@ def test_separated_text_is_read_as_it_is_written(
 
     assert rows.frame["v"].to_list() == values
     assert rows.first == first
-
-
-def test_a_byte_order_mark_before_json_lines_is_no_part_of_them(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"v": 1, "w": "x"}\n{"v": 2, "w": "y"}\n', encoding="utf-8-sig")
-
-    rows = read_rows(path, ["v"])
-
-    assert rows.frame["v"].to_list() == [1, 2]
 
 
 def test_rows_are_counted_as_in_the_file(tmp_path: Path) -> None:
@@ -236,8 +227,16 @@ def test_a_header_line_that_is_too_long_is_told_from_uneven_lines(
     names = [f"column {number}" for number in range(20_000)]
     path.write_text(f"{','.join(names)}\n{','.join(['1'] * len(names))}\n")
 
-    with pytest.raises(DataError, match=r"header line of at most 131,072 characters"):
-        read_rows(path, ["column 5"])
+    for read in (
+        lambda: read_rows(path, ["column 5"]),
+        lambda: separator_of(",".join(names), ",", path),
+    ):
+        with pytest.raises(DataError) as error:
+            read()
+        assert str(error.value) == (
+            f"Expected a header line of at most 131,072 characters in {path}, got a "
+            "longer one: leave out columns, or save the table as Parquet."
+        )
 
 
 def test_two_columns_of_one_name_are_told_from_files_of_another_kind(

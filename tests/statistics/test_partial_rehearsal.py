@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shuffledp as sdp
+from shuffledp.analyzer.dependence import Dependence
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.frequency.frequency_collection import collect_frequency
 from shuffledp.statistics.frequency.rehearsal import partial_frequency
@@ -20,6 +21,7 @@ from shuffledp.statistics.partial_rehearsal import (
 )
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.sum.rehearsal import SumStatistic, collect_sum, partial_sum
+from shuffledp.types import Floats
 
 NUM_USERS = 3_000
 
@@ -89,6 +91,27 @@ def test_sums_of_parts_are_the_truth_and_its_dependence(name: str, num: int) -> 
     assert own.dependence is not None
     assert dependence.suspected
     np.testing.assert_allclose(dependence.bias, own.dependence.bias, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [2.0**600, 2.0**1023])
+def test_dependence_has_the_same_digits_in_wide_ranges(scale: float) -> None:
+    _, levels = people(4)
+    numbers = np.random.default_rng(5).uniform(-1, 1, NUM_USERS)
+    crowd = sdp.Population.from_budgets(levels)
+
+    def evaluated(factor: float) -> tuple[Floats, Dependence]:
+        parts = partial_mean(sdp.Mean(-factor, factor))
+        counts, groups = counted(parts, pl.Series(numbers * factor), levels, 1)
+        truth, dependence = parts.truth.evaluate(counts, groups, crowd)
+        assert dependence is not None
+        return truth, dependence
+
+    (mean, narrow), (wide_mean, wide) = evaluated(1.0), evaluated(scale)
+
+    assert wide_mean == mean * scale
+    assert wide.bias == narrow.bias * scale
+    assert wide.p_value == narrow.p_value
 
 
 def test_sums_are_the_same_however_people_are_divided() -> None:

@@ -179,6 +179,14 @@ def test_an_epsilon_too_small_for_the_closed_form(bound: Any) -> None:
         bound.delta(UNIFORM, 1e-6)
 
 
+@pytest.mark.parametrize("epsilon", [650.0, 720.0, 1e308])
+@pytest.mark.parametrize("bound", [ApesClosed(), UniformShuffle()])
+def test_an_epsilon_whose_powers_are_no_doubles(bound: Any, epsilon: float) -> None:
+    # The closed form states next to nothing there, of which its condition cannot hold.
+    with pytest.raises(OutsidePreconditions, match="16 ln"):
+        bound.delta(UNIFORM, epsilon)
+
+
 def test_a_crowd_of_another_name() -> None:
     with pytest.raises(sdp.InvalidInputError, match="personal or uniform"):
         ApesNumerical("mixed")  # type: ignore[arg-type]

@@ -812,6 +812,31 @@ def test_close_says_what_became_of_the_batch(
     assert said in outcome.out + outcome.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("task", "close", "folder", "--shuffler"),
+        ("task", "status", "folder", "--shuffler"),
+    ],
+)
+def test_a_terminal_shows_that_a_service_is_waited_for(
+    arguments: tuple[str, ...], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(command)
+    monkeypatch.setattr("shuffledp_services.http.http_client.ATTEMPTS", 1)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    in_log = command(*arguments, "http://127.0.0.1:9")
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    on_terminal = command(*arguments, "http://127.0.0.1:9")
+
+    assert in_log.is_refusal
+    assert "wait for the shuffler" in on_terminal.err
+    # The line that is shown while it is waited for is cleared before the error.
+    assert on_terminal.err.endswith("\x1b[2K" + in_log.err)
+
+
 def test_a_close_that_was_heard_before_it_was_answered_is_done(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,7 +205,9 @@ class Service:
 
     async def counted(self) -> dict[str, Any]:
         """Where the task stands, once nothing is being counted."""
-        for _ in range(2000):
+        # Half a second of work; a machine that runs much else may take very long.
+        end = time.monotonic() + 300.0
+        while time.monotonic() < end:
             answer = await self.client.get(f"/tasks/{self.task.identity}")
             status: dict[str, Any] = answer.json()
             if status["phase"] != "received":

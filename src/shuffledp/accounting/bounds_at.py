@@ -265,7 +265,12 @@ class TargetUsers:
             ceiling = total_budget(self.times, upper.level)
         else:
             # Budgets with a delta_local > 0 never add up to an epsilon with delta = 0.
-            ceiling = composed_ceiling(profile, upper.level, delta)
+            ceiling = composed_ceiling(
+                profile,
+                upper.level,
+                delta,
+                budget=total_budget(self.shuffles, upper.level),
+            )
         guess = upper.about(delta, self.shuffles)
         return ceiling, smallest_certified_epsilon(
             profile,

@@ -58,7 +58,7 @@ def audited_pairs(
         target: The audited box.
         plan: From `plan_audit`.
         rng: Passed to boxes that take one; it also mixes values and levels.
-        on_share: Called with the completed share.
+        on_share: Called with the completed share, first when the box has answered.
 
     Raises:
         InvalidInputError: If an answer of the box is not one message per value.
@@ -66,7 +66,7 @@ def audited_pairs(
     check_order_rng(rng)
     report = on_share or (lambda _share: None)
     with target.started() as box:
-        learned = _learn(box, plan, rng=rng)
+        learned = _learn(box, plan, rng=rng, on_share=report)
         choices = _choose(plan, learned)
         # Counted messages are converted to the kind of those that scores know.
         kind = learned[0, 0].at(np.arange(1))
@@ -102,7 +102,9 @@ def _draw_batches(
         yield num_drawn, dict(zip(cells, parts, strict=True))
 
 
-def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
+def _learn(
+    box: Target, plan: AuditPlan, *, rng: Rng, on_share: Callable[[float], None]
+) -> dict[_Cell, Messages]:
     """Draws the messages to learn from, of each level and value."""
     collected: dict[_Cell, list[Messages]] = {}
     for done, batch in _draw_batches(box, plan, plan.learned, rng=rng):
@@ -111,6 +113,7 @@ def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
             # Bounds the memory: later batches are drawn and left out.
             if not parts or done * messages.num_columns <= _NUMBERS:
                 parts.append(messages)
+        on_share(done / plan.samples)
     learned = {cell: concatenate(parts) for cell, parts in collected.items()}
     # If some cells have whole numbers and others floats, all are treated as floats.
     first = [messages.at(np.arange(1)) for messages in learned.values()]
@@ -178,7 +181,7 @@ def _event_counts(
                 inside = event.contains(scores[id(event.score)])
                 key = (event, value)
                 hits[key] = hits.get(key, 0) + int(np.count_nonzero(inside))
-        on_share(num_counted / plan.counted)
+        on_share((plan.learned + num_counted) / plan.samples)
     return hits
 
 

@@ -34,7 +34,7 @@ def audit_randomizer(
         target: The audited box.
         plan: From `plan_audit`.
         rng: Passed to boxes that take one; it also mixes values and levels.
-        on_share: Called with the completed share.
+        on_share: Called with the completed share, first when the box has answered.
 
     Raises:
         InvalidInputError: If an answer of the box is not one message per value.

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from shuffledp.audit.audit_plan import plan_audit
+from shuffledp.audit.audit_plan import AuditPlan, plan_audit
 from shuffledp.audit.audit_result import AuditVerdict, RandomizerAudit
 from shuffledp.audit.device_targets import device_target, guaranteed_delta, usual_values
 from shuffledp.audit.isolated_process import Send, run_isolated
@@ -21,7 +21,7 @@ from shuffledp.cli.audit_table import findings, powers
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.number_types import NUMBER, WHOLE, NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
-from shuffledp.cli.waiting import duration, share_bar
+from shuffledp.cli.waiting import duration, share_bar, working
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.mechanism_text import read_mechanism
@@ -126,22 +126,30 @@ def randomizer_command(
         )
         send(("audit", audit))
 
+    plans: list[tuple[AuditPlan, str]] = []
     results: list[RandomizerAudit] = []
     with ExitStack() as stack:
+        # Before a fork there must be no thread that holds the locks of a terminal.
+        if not _is_python(target):
+            stack.enter_context(working("first messages"))
         # Empty until the plan is printed: the bar begins below it.
         on_share: list[Callable[[float], None]] = []
 
         def receive(event: tuple[str, Any]) -> None:
             kind, content = event
-            if kind == "share":
-                on_share[0](content)
+            if kind == "plan":
+                plans.append(content)
             elif kind == "audit":
                 results.append(content)
             else:
-                if not as_json:
-                    show(*powers(*content))
-
-                on_share.append(stack.enter_context(share_bar("audit")))
+                if not on_share:
+                    # The box has answered: values or answers that are refused leave no
+                    # heading.
+                    stack.close()
+                    if not as_json:
+                        show(*powers(*plans[0]))
+                    on_share.append(stack.enter_context(share_bar("audit")))
+                on_share[0](content)
 
         # Third-party Python in this process could print, or exit, as this command.
         if _is_python(target):

@@ -9,7 +9,7 @@ from shuffledp.errors import DataError, MissingExtraError
 from shuffledp.extras import require
 from shuffledp.file_writing import check_folder, free_folder
 from shuffledp.rehearsal.rehearse import perform
-from shuffledp.report.files import write_report
+from shuffledp.report.files import check_drawable, write_report
 from shuffledp.report.terminal import estimate_table, guarantee_table
 from shuffledp.statistics.rehearsal_stage import Rehearsal
 
@@ -34,6 +34,9 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
             on_bytes=on_bytes,
             on_step=on_step,
         )
+    if output is not None:
+        # What cannot be drawn is refused whole: no table stands before an error.
+        check_drawable(summary)
     # Shown before it is written: a full disk does not take it away.
     if settings.as_json:
         show_json(summary.to_dict())

@@ -14,7 +14,8 @@ _WIDTH_OF_A_PIPE = 110
 
 def show(*parts: RenderableType) -> None:
     """Prints tables and texts for people."""
-    console = Console(width=width())
+    # Without emoji: rich would take the ":b:" of a label for one.
+    console = Console(width=width(), emoji=False)
     for part in parts:
         # Without markup: rich would take [brackets] in a text for a style.
         console.print(fitted(part, console), markup=False)

@@ -22,7 +22,8 @@ class _Plain(click.ParamType):  # type: ignore[type-arg]
         # A delta of 1e-400 would silently become 0.
         if isinstance(value, str) and is_lost(value, number):
             self.fail(f"Expected numbers from 5e-324, or 0, got {value!r}.", param, ctx)
-        return number
+        # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
+        return number + 0
 
 
 class _Whole(_Plain, click.types.IntParamType):

@@ -129,4 +129,5 @@ def _number_of(part: str, text: str, form: str, option: str) -> float:
         raise PopulationError(
             f"Expected {option} {form} of numbers from 5e-324, or 0, got {text!r}."
         )
-    return number
+    # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
+    return number + 0.0

@@ -1,9 +1,9 @@
 """Progress of commands on the error output: a bar, or a line per stage in a log.
 
 On a terminal there is a bar or a spinner with the time, which disappears at the end;
-elsewhere one line per stage, begun when the stage has taken two seconds and completed with
-its duration; and, if the share of the work that is done is known, a line every ten seconds
-with the time that is left.
+elsewhere one line per stage that took two seconds, with its duration, begun after ten; and,
+if the share of the work that is done is known, a line every ten seconds with the time that
+is left. Input that is refused before that gets the line of its error alone.
 """
 
 import sys
@@ -26,7 +26,8 @@ from rich.progress import (
 
 # Called with (bytes done, bytes in all or None).
 OnBytes: TypeAlias = Callable[[int, int | None], None]
-SECONDS_UNTIL_SAID = 2.0
+LEAST_SECONDS = 2.0
+SECONDS_UNTIL_SAID = 10.0
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -50,16 +51,22 @@ class StageLines:
         self._timer.daemon = True
         self._timer.start()
 
-    def end(self) -> None:
-        """Ends the stage, and completes its line with its duration."""
+    def end(self, *, failed: bool = False) -> None:
+        """Ends the stage, and completes its line with its duration.
+
+        Args:
+            failed: Whether an error follows, which is one line where no other was begun.
+        """
         if self._timer is None:
             return
         self._timer.cancel()
         with self._lock:
             self._timer = None
+            took = time.monotonic() - self._begun
+            if not self._said and not failed and took >= LEAST_SECONDS:
+                self._begin_line()
             if self._said:
-                took = duration(time.monotonic() - self._begun)
-                print(took, file=sys.stderr, flush=True)
+                print(duration(took), file=sys.stderr, flush=True)
             self._said = False
 
     def _say(self) -> None:
@@ -67,9 +74,12 @@ class StageLines:
             # The stage may have ended while this thread was waking up.
             if self._timer is not threading.current_thread():
                 return
-            # `end` completes this line with the time that the stage took.
-            print(f"{self._name} ... ", end="", file=sys.stderr, flush=True)
-            self._said = True
+            self._begin_line()
+
+    def _begin_line(self) -> None:
+        # `end` completes this line with the time that the stage took.
+        print(f"{self._name} ... ", end="", file=sys.stderr, flush=True)
+        self._said = True
 
 
 @contextmanager
@@ -167,8 +177,10 @@ def _lines_of_stages(first: str) -> Iterator[Callable[[str], None]]:
     lines.begin(first)
     try:
         yield lines.begin
-    finally:
-        lines.end()
+    except BaseException:
+        lines.end(failed=True)
+        raise
+    lines.end()
 
 
 @contextmanager

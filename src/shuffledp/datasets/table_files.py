@@ -4,19 +4,18 @@ The separator of text is guessed from the first line: the comma, semicolon, tab 
 makes the most columns of it.
 """
 
-import codecs
 import csv
 import difflib
 import json
 import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 
+from shuffledp.datasets.json_lines import refuse_misread_lines, unmarked
 from shuffledp.datasets.table_kinds import (
     JSON_LINES,
     PARQUET,
@@ -25,7 +24,6 @@ from shuffledp.datasets.table_kinds import (
 )
 from shuffledp.errors import DataError
 from shuffledp.file_reading import require_file
-from shuffledp.number_text import is_lost
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _FORMS = (
@@ -35,8 +33,6 @@ _FORMS = (
     | dict.fromkeys(JSON_LINES, "a JSON object in every line, in UTF-8")
     | dict.fromkeys(PARQUET, "a Parquet file")
 )
-# A number may be too small for double precision: 1e-400, or 0.00...
-_TINY, _LOST = re.compile(rb"[eE]-0*[0-9]{3}|0{300}"), object()
 # Limits of an error: number of columns, and length of their names.
 _MOST_COLUMNS = 20
 _LONGEST_NAME = 40
@@ -103,19 +99,24 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
     return rows
 
 
-def separator_of(line: str, usual: str) -> str:
+def separator_of(line: str, usual: str, where: Path | str) -> str:
     """Returns the separator of a header line, as `read_rows` guesses it.
 
-    >>> separator_of("age;income;level", ",")
+    >>> separator_of("age;income;level", ",", "people.csv")
     ';'
 
     Args:
         line: The header line.
         usual: The separator if no other one makes more columns.
+        where: The table's name in errors.
+
+    Raises:
+        DataError: If the line is too long.
     """
 
     def columns(separator: str) -> int:
-        return len(next(csv.reader([line], delimiter=separator), []))
+        with _limited_header(where):
+            return len(next(csv.reader([line], delimiter=separator), []))
 
     return _of_most(usual, columns)
 
@@ -152,20 +153,26 @@ def _separated(path: Path, wanted: list[str]) -> Rows:
 def _header(path: Path, separator: str) -> tuple[list[str], int]:
     """Returns the names in the first row that is not blank, and its number."""
     # A byte order mark would be taken for a part of the first name.
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
-                if names:
-                    return [name.strip() for name in names], row
-        except csv.Error as error:
-            # To a separator that it does not use, a header line is a single field.
-            if "field limit" not in str(error):
-                raise
-            raise DataError(
-                f"Expected a header line of at most {csv.field_size_limit():,} "
-                f"characters in {path}, got a longer one."
-            ) from error
+    with path.open(encoding="utf-8-sig", newline="") as file, _limited_header(path):
+        for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
+            if names:
+                return [name.strip() for name in names], row
     raise DataError(f"Expected a header line in {path}, found an empty file.")
+
+
+@contextmanager
+def _limited_header(where: Path | str) -> Iterator[None]:
+    """Replaces the error of `csv` about the length of a field."""
+    try:
+        yield
+    except csv.Error as error:
+        # To a separator that it does not use, a header line is a single field.
+        if "field limit" not in str(error):
+            raise
+        raise DataError(
+            f"Expected a header line of at most {csv.field_size_limit():,} characters in "
+            f"{where}, got a longer one: leave out columns, or save the table as Parquet."
+        ) from error
 
 
 def _typed(path: Path, wanted: list[str]) -> Rows:
@@ -175,7 +182,7 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
         raise DataError(f"Expected at least one person in {path}, found none.")
     else:
         # From all lines: a type that fits the first ones may not fit a later one.
-        lazy = pl.scan_ndjson(_unmarked(path), infer_schema_length=None)
+        lazy = pl.scan_ndjson(unmarked(path), infer_schema_length=None)
     names = lazy.collect_schema().names()
     for name in wanted:
         find_column(name, names, path, from_line=False)
@@ -189,7 +196,7 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
             "dates, and a file that is not damaged."
         ) from error
     if path.suffix.lower() in JSON_LINES:
-        _refuse_lost_numbers(path, wanted)
+        refuse_misread_lines(path, wanted)
     return rows
 
 
@@ -199,35 +206,6 @@ def _is_readable(column: pl.LazyFrame) -> bool:
     except pl.exceptions.PolarsError:
         return False
     return True
-
-
-def _refuse_lost_numbers(path: Path, wanted: list[str]) -> None:
-    """Refuses JSON lines with a number that is not 0, and would be read as 0."""
-    with path.open("rb") as file:
-        # Few lines look as if they had such a number: only these are parsed.
-        for row, line in enumerate(filter(bytes.strip, file), start=1):
-            if _TINY.search(line):
-                text = line.removeprefix(codecs.BOM_UTF8)
-                values = json.loads(text, parse_float=_number_or_lost)
-                for name in wanted:
-                    if values.get(name) is _LOST:
-                        raise DataError(
-                            f"Expected numbers of at least 5e-324, or 0, in column "
-                            f"{name!r}, got a smaller one in row {row:,} of {path}."
-                        )
-
-
-def _number_or_lost(text: str) -> object:
-    number = float(text)
-    return _LOST if is_lost(text, number) else number
-
-
-def _unmarked(path: Path) -> Path | BytesIO:
-    """Returns a file or, if it begins with a byte order mark, its remaining bytes."""
-    with path.open("rb") as file:
-        if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-            return path
-        return BytesIO(file.read())
 
 
 def find_column(

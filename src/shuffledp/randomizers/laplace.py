@@ -115,6 +115,7 @@ class Laplace(AddedNoise):
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns 1 - e^{(epsilon - level) / 2}, the divergence of -1 against 1."""
+        # Beyond the level, where the divergence is 0, the exponential may overflow.
         return pure_local_delta(
             level, epsilon, -math.expm1(min(epsilon - level, 0.0) / 2.0)
         )

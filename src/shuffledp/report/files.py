@@ -126,6 +126,17 @@ def _table_files(summary: Summary) -> dict[str, bytes]:
     }
 
 
+def check_drawable(summary: Summary) -> None:
+    """Raises InvalidInputError if numbers are too large for the axes of pictures."""
+    rows = [row for section in summary.sections for row in section.rows]
+    ends = [abs(end) for row in rows for end in (row.low, row.high)]
+    if any(_LARGEST_DRAWN < end < math.inf for end in ends):
+        raise InvalidInputError(
+            f"Expected intervals within {_LARGEST_DRAWN:g} of 0, as axes of pictures are "
+            "longer than these: divide values and range by a constant."
+        )
+
+
 def write_report(summary: Summary, folder: Path) -> list[Path]:
     """Writes report.html, its pictures, estimate.json, the certificate, and three tables.
 
@@ -140,13 +151,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         InvalidInputError: If numbers are too large for the axes of pictures.
         MissingExtraError: If the report extra is not installed.
     """
-    rows = [row for section in summary.sections for row in section.rows]
-    ends = [abs(end) for row in rows for end in (row.low, row.high)]
-    if any(_LARGEST_DRAWN < end < math.inf for end in ends):
-        raise InvalidInputError(
-            f"Expected intervals within {_LARGEST_DRAWN:g} of 0, as axes of pictures are "
-            "longer than these: divide values and range by a constant."
-        )
+    check_drawable(summary)
     contents: dict[str, str | bytes] = {
         "report.html": html_report(summary),
         **_pictures(summary),

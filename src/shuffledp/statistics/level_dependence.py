@@ -19,6 +19,16 @@ MAX_CELLS = 10**7
 NUM_GROUPS = 100
 
 
+def overflow_free_mean(values: Floats) -> float:
+    """Returns the mean of numbers whose sum may be no double.
+
+    >>> overflow_free_mean(np.array([1.5e308, 1.5e308]))
+    1.5e+308
+    """
+    exponent = _exponent(values)
+    return float(np.ldexp(np.ldexp(values, -exponent).mean(), exponent))
+
+
 def dependence_of_numbers(
     values: Floats, levels: Floats, *, people: Population, slopes: Floats
 ) -> Dependence:
@@ -30,17 +40,23 @@ def dependence_of_numbers(
         people: The population that takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
-    # In units of a power of two, which changes no digit: squares of values may overflow.
-    _, exponent = np.frexp(np.abs(values).max())
-    scaled = np.ldexp(values, -exponent)
+    exponent = _exponent(values)
+    scaled_values = np.ldexp(values, -exponent)
     # Centered first: squares lose digits where values are far from 0.
-    deviations = scaled - scaled.mean()
+    deviations = scaled_values - scaled_values.mean()
     indices = people.level_indices(levels)
     sums = np.zeros((people.num_levels, 1))
     np.add.at(sums[:, 0], indices, deviations)
     counts = people.counts.astype(np.float64)
     scaled = dependence(slopes, counts, sums, np.array([deviations @ deviations]))
     return Dependence(np.ldexp(scaled.bias, exponent), scaled.p_value)
+
+
+def _exponent(values: Floats) -> int:
+    """Returns the exponent of a power of two that brings numbers to at most 1."""
+    # Such a unit changes no digit; sums and squares of the numbers may overflow.
+    _, exponent = np.frexp(np.abs(values).max())
+    return int(exponent)
 
 
 def dependence_of_categories(

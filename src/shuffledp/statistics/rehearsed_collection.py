@@ -139,10 +139,12 @@ def checked_shares(shares: Mapping[float, float]) -> tuple[Floats, Floats]:
             "Expected shares of people above 0 that add up to 1, "
             f"got {parts[wrong][0]:g} for {epsilons[wrong][0]:g}."
         )
+    # Of the largest numbers the sum is infinite.
+    with np.errstate(over="ignore"):
+        total = float(parts.sum())
     # Decimal shares, as doubles, add up to 1 only nearly.
-    if not abs(parts.sum() - 1.0) < 1e-9:
+    if not abs(total - 1.0) < 1e-9:
         raise InvalidInputError(
-            "Expected shares of people above 0 that add up to 1, "
-            f"got a sum of {parts.sum():g}."
+            f"Expected shares of people above 0 that add up to 1, got a sum of {total:g}."
         )
     return epsilons, parts

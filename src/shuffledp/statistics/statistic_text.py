@@ -200,6 +200,7 @@ def _value_of_kind(kind: type | None, text: str) -> int | float | str | None:
     if not is_plain(text):
         return None
     with suppress(ValueError):
-        number = int(text) if kind is int else float(text)
+        # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
+        number = int(text) if kind is int else float(text) + 0.0
         return None if isinstance(number, float) and is_lost(text, number) else number
     return None

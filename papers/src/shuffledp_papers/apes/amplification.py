@@ -28,6 +28,10 @@ from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import clone_count, divergence
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
+# Beyond these the closed delta underflows, and its powers would overflow.
+_LARGEST_EXPONENT = 300.0
+_LARGEST_ROOT = 1e150
+
 
 @dataclass(frozen=True)
 class UniformShuffle(PublishedBound, row="apes-uniform"):
@@ -210,10 +214,11 @@ def _closed_delta(budget: float, clones: float, epsilon: float) -> float:
     """Returns the delta at which `_closed` equals epsilon."""
     scale = math.tanh(budget / 2.0)
     # expm1 keeps the digits of small epsilons.
-    root = math.expm1(epsilon) / scale - 8.0 / clones if scale > 0.0 else math.inf
+    growth = math.expm1(min(epsilon, _LARGEST_EXPONENT))
+    root = growth / scale - 8.0 / clones if scale > 0.0 else math.inf
     if not root >= 0.0 or math.isinf(root):
         raise OutsidePreconditions(
             f"Expected an epsilon that the formula states, got {epsilon:g}."
         )
     # The formula never states 0: where it underflows, return the smallest double.
-    return max(4.0 * math.exp(-clones * (root / 8.0) ** 2), 5e-324)
+    return max(4.0 * math.exp(-clones * (min(root, _LARGEST_ROOT) / 8.0) ** 2), 5e-324)

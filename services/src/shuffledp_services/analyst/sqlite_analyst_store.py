@@ -17,10 +17,7 @@ from shuffledp_services.analyst.analyst_store import (
     write_state,
 )
 from shuffledp_services.analyst.batch_folder import BatchFolder
-from shuffledp_services.analyst.sealed_batch import (
-    SealedBatch,
-    delete_batch,
-)
+from shuffledp_services.analyst.sealed_batch import SealedBatch, delete_batch
 from shuffledp_services.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp_services.monitoring.metrics import STORAGE_ERRORS
 from shuffledp_services.storage.database import (
@@ -79,7 +76,8 @@ class SqliteAnalystStore:
             begun = [t for t in tasks if self._begins(t, before.get(t.succeeds or b""))]
             self._delete_unnamed(tasks)
         except BaseException as error:
-            self.close()
+            self._file.abandon()
+            self._file = None
             if isinstance(error, OSError):
                 raise DataError(f"Could not open the database {self.path}.") from error
             raise

@@ -194,7 +194,9 @@ async def _send(
     # A party that can predict the draws can make the audit blind.
     rng = SystemRandom()
     async with service_client(TIMEOUT, ca=ca) as client:
-        step = await open_step(client, shuffler, task=task)
+        # One that does not answer is asked again for some time: it may be restarting.
+        with working("wait for the shuffler"):
+            step = await open_step(client, shuffler, task=task)
         drawn = draw_canaries(task, len(tokens), rng=rng)
         uploads = seal_canaries(
             step, drawn.values, drawn.levels, tokens=tokens, rng=rng

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError
 from shuffledp_services.commands.service_options import ca_option, task_option
 
 if TYPE_CHECKING:
     from shuffledp_services.wire.inclusion import KeptReceipt
+
+# One that does not answer is asked again for some time: it may be restarting.
+_WAITING = "wait for the analyst"
 
 
 @click.command("check")
@@ -48,10 +52,11 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
     lines = list(dict.fromkeys(lines))
     named = [KeptReceipt.task_of(line) for line in lines]
     # A receipt names its task by digest, which is a former one if keys were replaced since.
-    tasks = {
-        digest: asyncio.run(former_task(digest, task, analyst, ca=ca))
-        for digest in set(named)
-    }
+    with working(_WAITING):
+        tasks = {
+            digest: asyncio.run(former_task(digest, task, analyst, ca=ca))
+            for digest in set(named)
+        }
     kept_receipts = [
         KeptReceipt.read(line, tasks[digest])
         for digest, line in zip(named, lines, strict=True)
@@ -78,7 +83,8 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
             if own:
                 # The whole list is read: a request for some would name their sender's
                 # messages.
-                missing += asyncio.run(missing_messages(own, of, analyst, ca=ca))
+                with working(_WAITING):
+                    missing += asyncio.run(missing_messages(own, of, analyst, ca=ca))
         if missing:
             raise DataError(
                 f"{missing:,} of {messages:,} messages are missing in the batch that "

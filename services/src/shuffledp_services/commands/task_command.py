@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp_services.commands.audit_dummies import open_command
 from shuffledp_services.commands.service_options import ca_option
@@ -233,7 +234,9 @@ def _operate(
     from shuffledp_services.operator.shuffler_commands import operate
     from shuffledp_services.wire.command import Action
 
-    return asyncio.run(operate(folder, shuffler, Action(what), at=at, ca=ca))
+    # One that does not answer is asked again for some time: it may be restarting.
+    with working("wait for the shuffler"):
+        return asyncio.run(operate(folder, shuffler, Action(what), at=at, ca=ca))
 
 
 def _epoch(now: dict[str, Any]) -> int:

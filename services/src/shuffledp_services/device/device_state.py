@@ -55,7 +55,7 @@ class DeviceState:
                     row = (os.urandom(SECRET_SIZE),)
                     self._database.execute("INSERT INTO secret VALUES (?)", row)
         except BaseException:
-            self._file.close()
+            self._file.abandon()
             raise
         self.secret: bytes = row[0]
 

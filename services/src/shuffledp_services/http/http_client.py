@@ -18,7 +18,8 @@ from shuffledp_services.wire.canonical import read_object
 from shuffledp_services.wire.refusal import Reason, Refusal
 
 ATTEMPTS = 8
-TIMEOUT = 60.0
+# Some firewalls never answer: a service that can be reached takes less to connect.
+TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _TYPE = "urn:shuffledp:problem:"

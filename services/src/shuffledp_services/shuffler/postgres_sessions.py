@@ -27,7 +27,7 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 
 from shuffledp_services.shuffler.store import LAYOUT, storage_refusal, table_name
-from shuffledp_services.storage.database import DatabaseTakenError
+from shuffledp_services.storage.database_locks import DatabaseTakenError
 from shuffledp_services.wire.task import Task
 
 # Classes of two-number advisory locks: "shuf" in ASCII, which no other program should use,

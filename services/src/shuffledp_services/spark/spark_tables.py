@@ -38,7 +38,7 @@ def read_table(spark: "SparkSession", path: str) -> "DataFrame":
         default = "\t" if kind == ".tsv" else ","
         reader = spark.read.options(
             header=True,
-            sep=separator_of(first[0], default),
+            sep=separator_of(first[0], default, path),
             # Quotes are doubled, as other programs write them.
             escape='"',
             # A line with more or fewer values than the header ends the work.

@@ -6,27 +6,16 @@ owner and the version of its layout, and all others are refused.
 """
 
 import errno
-import fcntl
 import os
 import sqlite3
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from shuffledp.errors import DataError
+from shuffledp_services.storage.database_locks import DatabaseLocks
 from shuffledp_services.wire.task import Task
-
-
-class DatabaseTakenError(DataError):
-    """Another service uses the database."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Expected a database that no other service uses: another process has it open."
-        )
-
 
 LEAST_FREE = 2**20
 """Free disk space that readiness requires, in bytes: room for some more reports."""
@@ -91,33 +80,32 @@ class ExclusiveDatabase:
         """
         self.path = path
         try:
-            self._locks = _locked(path)
+            self._locks = DatabaseLocks(path)
         except OSError as error:
             raise DataError(f"Could not open the database {path}.") from error
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             # Transactions are begun explicitly: sqlite3's own rules would commit early.
             self.connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False
             )
-            try:
-                self._check(layout)
-                # Deleted data is overwritten, and committed data is synced to the disk.
-                for setting in (
-                    "journal_mode = WAL",
-                    "synchronous = FULL",
-                    "secure_delete = ON",
-                    *settings,
-                ):
-                    self.connection.execute(f"PRAGMA {setting}")
-            except BaseException:
-                self.connection.close()
-                raise
-        except (OSError, sqlite3.Error) as error:
-            self._locks.close()
+        except sqlite3.Error as error:
+            self._locks.release_and_remove()
+            raise DataError(f"Could not open the database {path}.") from error
+        try:
+            self._check(layout)
+            # Deleted data is overwritten, and committed data is synced to the disk.
+            for setting in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                *settings,
+            ):
+                self.connection.execute(f"PRAGMA {setting}")
+        except sqlite3.Error as error:
+            self.abandon()
             raise DataError(f"Could not open the database {path}.") from error
         except BaseException:
-            self._locks.close()
+            self.abandon()
             raise
 
     @contextmanager
@@ -137,7 +125,15 @@ class ExclusiveDatabase:
     def close(self) -> None:
         """Closes the database, and releases its locks."""
         self.connection.close()
-        self._locks.close()
+        self._locks.release()
+
+    def abandon(self) -> None:
+        """Closes the database, and removes it if this object created it.
+
+        For one that was opened, and cannot be used.
+        """
+        self.connection.close()
+        self._locks.release_and_remove()
 
     def _check(self, layout: Layout) -> None:
         tables = self.connection.execute("SELECT name FROM sqlite_master").fetchall()
@@ -189,23 +185,3 @@ def stored_task(digest: bytes, tasks: tuple[Task, ...]) -> Task:
         f"succeeds the one in the database, {digest.hex()}: replaced keys are not taken "
         "back, and where they were replaced more than once, each task is served in turn."
     )
-
-
-def _locked(path: Path) -> ExitStack:
-    """Locks a database until the result is closed, or the process ends in any way."""
-    # Closing any descriptor of a file drops all POSIX locks of the process on it, SQLite's
-    # included: so the first lock is on another file. That file may be removed, though, and
-    # the next process would create a new one: so the second lock is on the database itself.
-    # On systems other than Linux that lock would exclude SQLite as well.
-    paths = [path.with_name(f"{path.name}.lock")]
-    if sys.platform == "linux":
-        paths.append(path)
-    with ExitStack() as locks:
-        for each in paths:
-            file = os.open(each, os.O_CREAT | os.O_RDWR, 0o600)
-            locks.callback(os.close, file)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise DatabaseTakenError from None
-        return locks.pop_all()

@@ -39,6 +39,8 @@ _SMALLEST = 1e-290
 _LEAST = 1e-306
 # No ceiling is looked for beyond: e^epsilon is infinite from 710 on.
 _MOST_EPSILON = 1e6
+# Nor beyond this multiple of the reports' own budgets, which small deltas exceed a little.
+_MOST_BUDGETS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,33 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
         least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
         kinds_apart = _directions_apart(upper, losses, shuffles, least_mass)
         profiles += [composed(kinds).delta for kinds in kinds_apart]
+        # Losses beyond e^600 count as infinite, more often than delta allows where a large
+        # level holds with a delta of its own; pure budgets add up in any case.
+        is_cut = losses.infinite > 2.0 * max(
+            _NEGLIGIBLE * delta / shuffles, smallest_mass
+        )
+        if is_cut and upper.randomizer.delta_local > 0.0:
+            profiles.append(basic_composition(upper.delta, shuffles))
     return profiles[0] if len(profiles) == 1 else _least_of(profiles)
+
+
+def basic_composition(profile: Profile, shuffles: int) -> Profile:
+    """Returns the profile of several shuffles, by basic composition.
+
+    If each is (e, d)-differentially private, then k of them are (k e, k d)-differentially
+    private (Dwork and Roth 2014, Theorem 3.16).
+
+    Args:
+        profile: The certified profile of one shuffle.
+        shuffles: Number of shuffles.
+    """
+
+    def delta(epsilon: float) -> float:
+        # Rounded downward: the profile falls with epsilon.
+        each = math.nextafter(epsilon / shuffles, 0.0)
+        return min(rounded_up(shuffles * Fraction(profile(each))), 1.0)
+
+    return delta
 
 
 def part_losses(upper: UpperProfile, times: int, delta: float) -> PartLosses:
@@ -234,16 +262,24 @@ def _least_of(profiles: Sequence[Profile]) -> Profile:
     return least
 
 
-def composed_ceiling(profile: Profile, start: float, delta: float) -> float:
+def composed_ceiling(
+    profile: Profile, start: float, delta: float, *, budget: float = 0.0
+) -> float:
     """Returns an epsilon at which a composed profile is certified, by doubling.
+
+    Args:
+        profile: The composed profile.
+        start: The first epsilon.
+        delta: Of the certificate.
+        budget: Local budgets of all reports together, if they hold with a delta.
 
     Raises:
         CertificationError: If there is none, since delta is too small.
     """
-    ceiling = max(start, 1e-6)
+    ceiling, farthest = max(start, 1e-6), max(_MOST_EPSILON, _MOST_BUDGETS * budget)
     while profile(ceiling) > delta:
         ceiling *= 2.0
-        if not math.isfinite(ceiling) or ceiling > _MOST_EPSILON:
+        if not math.isfinite(ceiling) or ceiling > farthest:
             raise CertificationError(
                 f"Nothing can be certified at delta {delta:g}: ask for a larger one."
             )

@@ -1,5 +1,6 @@
 """The true mean, counted by each part of the people."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,10 +68,14 @@ class MeanTruth:
             return np.array([mean]), None
         slopes = self.protocol.channel(people).slopes(mean)
         level_means, together = groups.averages(slopes, people)
-        # Deviations from the middle of the range, back in the units of values.
-        sums = counts[:, 1:2].astype(np.float64) * (half / _STEPS)
-        square = np.array([float(squares) * (half / _STEPS) ** 2])
-        return np.array([mean]), dependence(together, level_means, sums, square)
+        # Deviations from the middle of the range, in the units of values but for a power of
+        # two, which changes no digit: squares of values may overflow.
+        mantissa, exponent = math.frexp(half)
+        sums = counts[:, 1:2].astype(np.float64) * (mantissa / _STEPS)
+        square = np.array([float(squares) * (mantissa / _STEPS) ** 2])
+        scaled = dependence(together, level_means, sums, square)
+        bias = np.ldexp(scaled.bias, exponent)
+        return np.array([mean]), Dependence(bias, scaled.p_value)
 
     @property
     def _scale(self) -> tuple[float, float]:

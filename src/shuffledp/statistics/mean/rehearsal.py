@@ -15,7 +15,10 @@ from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 from shuffledp.randomness import Rng
-from shuffledp.statistics.level_dependence import dependence_of_numbers
+from shuffledp.statistics.level_dependence import (
+    dependence_of_numbers,
+    overflow_free_mean,
+)
 from shuffledp.statistics.mean.mean_labels import HIGH, LOW, WORDS
 from shuffledp.statistics.mean.mean_options import levels_in, mean_options
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
@@ -202,7 +205,7 @@ def collect_mean(
     people, guarantee, estimate = collect(
         protocol, values, levels, delta=delta, rng=rng, on_step=on_step, spread=spread
     )
-    mean = float(values.mean())
+    mean = overflow_free_mean(values)
     dependence = dependence_of_mean(values, levels, mean, protocol, people)
     truth = np.array([mean])
     return Collection(protocol, truth, people, estimate, guarantee, dependence)

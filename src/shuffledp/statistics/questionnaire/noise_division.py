@@ -128,8 +128,10 @@ def noise_divisions(
         ** 2
     )
     laplace = (
+        # The square of the smallest targets is 0: their error is infinite, instead.
         2.0
-        / epsilon**2
+        / epsilon
+        / epsilon
         * math.fsum(
             _num_changes(group) ** (2.0 / 3.0) * weight ** (1.0 / 3.0)
             for group, weight in zip(groups, weights, strict=True)
