@@ -219,11 +219,9 @@ class ContourIntegrand:
         x = self._phi_less_1(middles[::side], middles[:side] - middles[0])[0]
         x = x.ravel()[:num_blocks]
         seen = self._cheap(x, margin * size) > -_SKIP
-        num_points = np.count_nonzero(seen) * size
-        if not (
-            num_points * self.losses.size < _MOST_WORK
-            and num_points * (self.losses.size + _PER_POINT) <= self._most_work
-        ):
+        atoms, num_points = self.losses.size, np.count_nonzero(seen) * size
+        work = num_points * (atoms + _PER_POINT)
+        if not (num_points * atoms < _MOST_WORK and work <= self._most_work):
             raise OverflowError
         terms, indices = [], []
         rows, most = np.flatnonzero(seen), _AT_ONCE // size
