@@ -1,6 +1,7 @@
 """Calibrated answers are feasible, and a little more is not."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from shuffledp.accounting.calibration.calibration import (
     most_rounds,
     smallest_crowd,
 )
+from shuffledp.accounting.calibration.calibration_search import LargestExcess
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 
@@ -107,6 +109,53 @@ def test_most_rounds_is_the_last_that_keeps_every_target() -> None:
     for count, kept in ((rounds, True), (rounds + 1, False)):
         after = epsilons(PEOPLE, Promise(TWO.protocol, 1e-6, rounds=count))
         assert np.all(np.array(after) <= np.array(targets) * (1 + 1e-4)) == kept
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protocol", "people", "target"),
+    [
+        # What was made for a hundred million rounds was not certified for these.
+        (sdp.OneBit(), {0.5: 100_000}, 1.0),
+        (sdp.Gaussian(), {0.5: 20_000, 1.0: 20_000}, 0.1),
+    ],
+)
+def test_rounds_use_up_the_target_and_more_would_not_keep_it(
+    protocol: sdp.OneBit | sdp.Gaussian, people: dict[float, int], target: float
+) -> None:
+    promise, crowd = Promise(protocol, 1e-6), sdp.Population.from_counts(people)
+
+    rounds, found = most_rounds(promise, crowd, [target] * len(people))
+
+    largest = max(level.epsilon_central for level in found.guarantee.levels)
+    assert 0.97 * target < largest <= target
+    more = replace(promise, rounds=math.ceil(1.03 * rounds))
+    assert max(epsilons(crowd, more)) > target
+
+
+def test_a_crowd_is_found_by_few_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    at = LargestExcess.at
+
+    def noted(
+        self: LargestExcess, people: sdp.Population, *, absent: int | None = None
+    ) -> float:
+        sizes.append(people.num_users)
+        return at(self, people, absent=absent)
+
+    monkeypatch.setattr(LargestExcess, "at", noted)
+
+    found = smallest_crowd(TWO, PEOPLE, [0.004, 0.01, 0.02])
+
+    # Doubled from few people, and halved between two numbers, 34.
+    assert found.people.num_users > 100_000
+    assert len(sizes) == len(set(sizes)) <= 15
+
+
+@pytest.mark.parametrize("target", [1e-12, 1e-5])
+def test_targets_that_no_crowd_keeps_are_refused(target: float) -> None:
+    with pytest.raises(CertificationError, match=r"Even 1e\+10 people do not keep"):
+        smallest_crowd(TWO, PEOPLE, [target] * 3)
 
 
 @pytest.mark.slow

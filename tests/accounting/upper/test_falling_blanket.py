@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.upper.falling_blanket import falling_blanket
+from shuffledp.accounting.upper.falling_blanket import _Search, falling_blanket
 from shuffledp.cover import NoiseDensities
 from shuffledp.types import Floats
 
@@ -114,3 +114,18 @@ def test_within_the_range_of_values_it_is_one_number_whatever_others_send() -> N
     assert np.count_nonzero(inside) > 2
     assert np.unique(density[inside]).size == 1
     assert density[-1] < density[0]
+
+
+@pytest.mark.parametrize("rise", [0.0, 1.0, 25.0])
+def test_points_far_from_any_blanket_have_values_and_slopes_that_are_numbers(
+    rise: float,
+) -> None:
+    noise = densities(sdp.Gaussian(), 2.44)
+    least = noise.least(np.array([0.511, 2.44]))
+    search = _Search(noise, np.log(least), np.array([1e6, 1e6]), 2.44)
+
+    for first in np.linspace(-700.0, 740.0, 289):
+        value, slopes = search._value(np.append(first, np.full(23, rise)))
+
+        assert math.isfinite(value)
+        assert np.isfinite(slopes).all()

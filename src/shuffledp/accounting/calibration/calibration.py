@@ -25,6 +25,7 @@ from shuffledp.accounting.calibration.calibration_search import (
     LargestExcess,
     largest,
     largest_one,
+    normal_spread,
     positive_targets,
     with_budget,
 )
@@ -32,15 +33,17 @@ from shuffledp.accounting.calibration.fitted_budgets import (
     fitted_budgets,
     rounded_population,
 )
+from shuffledp.accounting.calibration.kept_rounds import most_kept_rounds
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 
 _SMALLEST_BUDGET = 1e-12
+# So many that losses are nearly normal.
+_MANY_USERS = 10**9
 
 
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
@@ -193,25 +196,38 @@ def smallest_crowd(
             counts[order[:missing]] += 1
         return Population(people.epsilons, counts)
 
-    def enough(size: int) -> bool:
-        try:
-            crowd = population(size)
-            return promise_to(crowd).kept(crowd, wanted)
-        except PopulationError:  # Fewer than the protocol can do with.
-            return False
+    worst = LargestExcess(promise, wanted)
 
-    min_users = max(people.num_levels, 2) + promise.absent
-    # Up to `low` people are too few, and `high` are enough once the first loop ends.
-    low, high = min_users - 1, min_users
-    while not enough(high):
-        low, high = high, high * 2
-        if high > MAX_USERS:
-            few = f"Even {MAX_USERS:g} people do not keep these targets."
-            raise CertificationError(few)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    smallest = population(high)
+    def excess(share: float) -> float:
+        try:
+            crowd = population(round(1.0 / share))
+            return worst.at(crowd, absent=promise_to(crowd).absent)
+        except PopulationError:  # Fewer than the protocol can do with.
+            return 1.0
+
+    fewest = max(people.num_levels, 2) + promise.absent
+    ratio = max(
+        spread / normal_spread(target, promise.delta)
+        for spread, target in zip(
+            promise.spreads_of(population(_MANY_USERS)), wanted, strict=True
+        )
+    )
+    start = min(max(ratio**2 * _MANY_USERS, fewest), MAX_USERS)
+    try:
+        # The fewer people, the larger what one of them is of all.
+        share = largest(
+            excess,
+            1.0 / start,
+            1.0 / fewest,
+            0.4 / MAX_USERS,
+            rounded=lambda share: 1.0 / round(1.0 / share),
+        )
+    except CertificationError as error:
+        if excess(1.0 / MAX_USERS) <= 0.0:
+            raise
+        few = f"Even {MAX_USERS:g} people do not keep these targets."
+        raise CertificationError(few) from error
+    smallest = population(round(1.0 / share))
     return promise_to(smallest).answer(smallest, wanted)
 
 
@@ -243,31 +259,8 @@ def most_rounds(
     if not replace(promise, rounds=1).kept(people, wanted):
         raise CertificationError("Even one round exceeds a target.")
 
-    # One distribution per level serves every number of rounds that is tried.
-    losses = [
-        promise.losses(people, index, MAX_TIMES) for index in range(people.num_levels)
-    ]
-
-    exposure, levels = promise.exposure(people), people.epsilons.tolist()
-
-    def enough(rounds: int) -> bool:
-        times = rounds * promise.coordinates * exposure.coordinates
-        return all(
-            after_times(exposure.randomizer, level, loss, times)(target)
-            <= promise.delta
-            for level, loss, target in zip(levels, losses, wanted, strict=True)
-        )
-
     most = composable_rounds(promise, people)
-    low, high = 1, 2
-    while high <= most and enough(high):
-        low, high = high, high * 2
-    # From here on `low` rounds are kept, and `high` are not, or are not allowed.
-    high = min(high, most + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return low, replace(promise, rounds=low).answer(people, wanted)
+    return most_kept_rounds(promise, people, wanted, most)
 
 
 def composable_rounds(promise: Promise, people: Population) -> int:

@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -125,13 +126,23 @@ class LargestExcess:
         self._promise, self._targets = promise, targets
         self._order = list(range(len(targets)))
 
-    def at(self, people: Population) -> float:
-        """Returns the excess among these people, above 0 if a level misses its target."""
-        order, promised = self._order, self._promise.delta
+    def at(self, people: Population, *, absent: int | None = None) -> float:
+        """Returns the excess among these people, above 0 if a level misses its target.
+
+        Args:
+            people: The population.
+            absent: How many of the others may be absent; the promise's number by default.
+        """
+        promise = self._promise
+        if absent is not None:
+            promise = replace(promise, absent=absent)
+        if promise.is_kept_locally(people, self._targets):
+            return excess_of(0.0, promise.delta)
+        order = self._order
         largest_excess = -math.inf
-        deltas = self._promise.one_by_one(people, self._targets, order)
+        deltas = promise.one_by_one(people, self._targets, order)
         for index, delta in zip(order, deltas, strict=False):
-            excess = excess_of(delta, promised)
+            excess = excess_of(delta, promise.delta)
             if excess > largest_excess:
                 largest_excess, first = excess, index
             if excess > 0.0:

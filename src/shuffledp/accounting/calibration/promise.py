@@ -208,12 +208,12 @@ class Promise:
             people: The population.
             targets: Central epsilons of its first levels, or of all.
         """
-        if self._is_kept_locally(people, targets):
+        if self.is_kept_locally(people, targets):
             return True
         deltas = self.one_by_one(people, targets, range(len(targets)))
         return all(delta <= self.delta for delta in deltas)
 
-    def _is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
+    def is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
         """Returns whether no local budget, of all collections, exceeds its target."""
         exposure = self.exposure(people)
         times = self.rounds * self.coordinates * exposure.coordinates

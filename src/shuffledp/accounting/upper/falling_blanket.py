@@ -133,13 +133,14 @@ class _Search:
     def _value(self, point: Floats) -> tuple[float, Floats]:
         """Returns -log of the exponent, or a large number, and its slopes."""
         log_v = self._rises @ point
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             v = np.exp(log_v)
             exponents = np.minimum(self._losses * v, _MOST_EXPONENT)
             parts = self._widths * np.expm1(exponents) / v
             total = float(parts.sum())
             slopes = (self._losses * np.exp(exponents) * self._widths - parts).sum(0)
-        if not total < 0.0:
+            gradient = -self._rises.T @ (slopes / total)
+        if not (total < 0.0 and np.isfinite(gradient).all()):
             # v is too large: there is no exponent, and the way back is down.
             return _NO_EXPONENT + total, slopes @ self._rises
         ratios = (self._log_least + log_v[self._looked_at]) / -_TEMPERATURE
@@ -151,7 +152,6 @@ class _Search:
         messages = self._people * np.exp(log_gammas - largest)
         everyone = float(messages.sum())
         value = -(math.log(everyone) + largest + math.log(-total))
-        gradient = -self._rises.T @ (slopes / total)
         gradient -= (
             (messages / everyone / sums) @ weights @ self._rises[self._looked_at]
         )
