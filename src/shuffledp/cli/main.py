@@ -1,6 +1,7 @@
 """The `shuffledp` command."""
 
 import logging
+import os
 import sys
 from importlib.metadata import entry_points
 from typing import Any
@@ -121,6 +122,9 @@ def main() -> None:
 
     If the output was closed early, the exit code is 141 instead of 0.
     """
+    # NumPy reads it when it is imported. Products here are small, and threads that share
+    # them wait for each other busily: most of the processor's time on a busy machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # It tells of its caches, which errors would share their one line with.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with StandardStreams() as streams:

@@ -1,0 +1,39 @@
+"""Commands multiply on one thread, unless they are told otherwise."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os
+from shuffledp.cli.main import main
+try:
+    main()
+except SystemExit:
+    import numpy
+    print(os.environ["OPENBLAS_NUM_THREADS"], len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Threads are counted in /proc.")
+@pytest.mark.parametrize("asked", ["", "2"])
+def test_one_thread_multiplies_unless_others_are_asked_for(asked: str) -> None:
+    environment = {
+        name: value for name, value in os.environ.items() if "NUM_THREADS" not in name
+    }
+    if asked:
+        environment["OPENBLAS_NUM_THREADS"] = asked
+    command = [sys.executable, "-c", PROGRAM, "calibrate", "people"]
+    command += ["--mechanism", "one-bit", "--delta", "1e-6"]
+    command += ["--levels", "1:100", "--targets", "0.5"]
+
+    found = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    )
+
+    setting, threads = found.stdout.splitlines()[-1].split()
+    assert setting == (asked or "1")
+    # NumPy and SciPy have threads of their own.
+    assert asked or threads == "1"
