@@ -79,7 +79,9 @@ def test_a_target_that_is_not_kept_as_the_budget_of_many_rounds_is_met() -> None
     assert epsilons(raised, promise)[0] > 0.1
 
 
-@pytest.mark.parametrize(("rounds", "words"), [(1, "keep their own"), (2, "fewer than")])
+@pytest.mark.parametrize(
+    ("rounds", "words"), [(1, "keep their own"), (2, "fewer than")]
+)
 def test_targets_that_no_budget_is_known_to_keep_are_refused(
     rounds: int, words: str
 ) -> None:
