@@ -22,6 +22,25 @@ def test_levels(command: Command) -> None:
     assert centrals[1] <= 0.200003
 
 
+def test_levels_name_their_targets_where_these_change_order(command: Command) -> None:
+    # Apart from the others, 20 people need a smaller level for a larger target.
+    apart = ("--mechanism", "laplace(mode=stratified)", "--delta", "1e-6")
+    targets = ("--targets", "0.3:2000,0.4:20")
+
+    answer = command("calibrate", "levels", *apart, *targets, "--json").json()
+    table = command("calibrate", "levels", *apart, *targets).out
+
+    named = [(level["count"], level["target"]) for level in answer["levels"]]
+    assert named == [(20, 0.4), (2000, 0.3)]
+    cells = [
+        [cell.strip() for cell in line.split("│")[2:6]]
+        for line in table.splitlines()
+        if line.startswith("│")
+    ]
+    assert cells == [["20", "20", "0.4", "0.4"], ["2,000", "2,000", "0.3", "0.3"]]
+    assert " target " in table
+
+
 def test_scale(command: Command) -> None:
     outcome = command("calibrate", "scale", *SHARED, *LEVELS, "--targets", "0.3")
 
@@ -30,6 +49,7 @@ def test_scale(command: Command) -> None:
         0.5 * answer["scale"],
         answer["scale"],
     ]
+    assert [level["target"] for level in answer["levels"]] == [0.3, 0.3]
 
 
 def test_level(command: Command) -> None:
@@ -39,6 +59,7 @@ def test_level(command: Command) -> None:
 
     answer = outcome.json()
     assert answer["levels"][0] == {"epsilon_local": 0.5, "count": 25}
+    assert answer["levels"][1]["target"] == 0.5
     assert answer["guarantee"]["levels"][1]["epsilon_central"] <= 0.500006
 
 

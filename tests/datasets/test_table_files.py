@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from shuffledp.datasets.column_values import budgets_of
+from shuffledp.datasets.frames import Frame
 from shuffledp.datasets.table import read_columns
 from shuffledp.datasets.table_files import read_rows, separator_of
 from shuffledp.errors import DataError, MissingValueError
@@ -185,6 +186,15 @@ def test_files_of_other_kinds_are_refused(tmp_path: Path, name: str) -> None:
         ("a.csv", b"v,w\n1,secret,3\n", "as many values in every line"),
         ("a.csv", b"v\nsecret\xff\n", "in UTF-8"),
         ("a.csv", b"v\xff\n1\n", "in UTF-8"),
+        ("a.csv", "v,w\nsecret,1\n".encode("utf-16"), "in UTF-8"),
+        ("a.csv", "v,w\nsecret,1\n".encode("utf-16-be"), "in UTF-8"),
+        ("a.csv", "v,w\nsecret,1\n".encode("utf-16-le"), "in UTF-8"),
+        ("a.csv", b"v\nyes\nsec\0ret\n", r"'v' of a\.csv, found one in row 3 "),
+        (
+            "a.jsonl",
+            b'{"v":"sec\\u0000ret"}\n',
+            r"'v' of a\.jsonl, found one in row 1 ",
+        ),
         ("a.csv", b'v\n"secret\n', "as many values in every line"),
         ("a.csv", b'"' + b"v" * 200_000, "a header line of at most"),
         ("a.jsonl", b"", "at least one person"),
@@ -209,6 +219,15 @@ def test_damaged_files_are_refused_and_not_quoted(
 
     assert "secret" not in str(error.value)
     assert "\n" not in str(error.value)
+    assert r"\x00" not in str(error.value)
+
+
+def test_a_category_with_a_nul_character_is_refused_in_a_data_frame() -> None:
+    texts = pl.Series("v", ["yes", "y\0es"])
+
+    for column in (texts, texts.cast(pl.Categorical)):
+        with pytest.raises(DataError, match=r"without NUL characters .* in row 1 "):
+            read_columns(Frame(pl.DataFrame([column])), ["v"])
 
 
 def test_folders_and_absent_files_are_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`shuffledp calibrate`: levels, people or rounds that keep central targets."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -261,19 +262,31 @@ def _people_and_targets(levels: str, targets: str) -> tuple[Population, list[flo
 
 def _show(calibration: Calibration, words: str, as_json: bool, **more: float) -> None:
     if as_json:
-        people = calibration.people
-        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
         show_json(
-            {
-                "levels": [
-                    {"epsilon_local": level, "count": count} for level, count in pairs
-                ]
-            }
+            {"levels": _level_records(calibration)}
             | more
             | ({"caution": calibration.caution} if calibration.caution else {})
             | {"guarantee": calibration.guarantee.to_dict()}
         )
         return
-    show(f"{words}\n", guarantee_table(calibration.guarantee))
+    table = guarantee_table(calibration.guarantee, calibration.targets)
+    show(f"{words}\n", table)
     if calibration.caution:
         show(f"\n{calibration.caution}")
+
+
+def _level_records(calibration: Calibration) -> list[dict[str, float]]:
+    """Returns levels with their targets, whose order may be another one."""
+    people = calibration.people
+    levels = zip(
+        people.epsilons.tolist(),
+        people.counts.tolist(),
+        calibration.targets,
+        strict=True,
+    )
+    return [
+        {"epsilon_local": level, "count": count}
+        # A level that another one is changed beside has no target.
+        | ({"target": target} if math.isfinite(target) else {})
+        for level, count, target in levels
+    ]

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shuffledp.datasets.table_files import Rows
-from shuffledp.errors import InvalidInputError, MissingValueError
+from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 
 # Treatment of people with a missing value.
 Missing: TypeAlias = Literal["refuse", "drop"]
@@ -52,10 +52,17 @@ def cleaned(
 
 
 def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
-    """Returns cleaned columns, and a note if white space was removed."""
+    """Returns cleaned columns, and a note if white space was removed.
+
+    Raises:
+        DataError: If a text has a NUL character.
+    """
     # A data frame has a null of its own: there "None" is an answer.
     missing = WRITTEN if rows.is_written else BLANK
     columns = [cleaned(column, missing, known) for column in rows.frame]
+    for column in columns:
+        if column.dtype == pl.String:
+            _refuse_nul_characters(column, rows)
     trimmed = sum(
         int((after != before.cast(pl.String)).sum())
         for before, after in zip(rows.frame, columns, strict=True)
@@ -64,6 +71,18 @@ def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
     notes = rows.notes
     notes += trimming_sentence(trimmed)
     return replace(rows, frame=pl.DataFrame(columns), notes=notes)
+
+
+def _refuse_nul_characters(column: pl.Series, rows: Rows) -> None:
+    """Raises DataError with the rows whose text has a NUL character, if there are any."""
+    # Such a text looks like the same one without it, and would be a category of its own.
+    damaged = column.str.contains("\0", literal=True).fill_null(value=False).to_numpy()
+    if damaged.any():
+        raise DataError(
+            f"Expected text without NUL characters in column {column.name!r} of "
+            f"{rows.name}, found one in {rows_phrase(damaged, rows.first)}: remove it, or "
+            "save the table again, in UTF-8."
+        )
 
 
 def trimming_sentence(trimmed: int) -> tuple[str, ...]:

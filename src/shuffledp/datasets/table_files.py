@@ -155,6 +155,9 @@ def _header(path: Path, separator: str) -> tuple[list[str], int]:
     # A byte order mark would be taken for a part of the first name.
     with path.open(encoding="utf-8-sig", newline="") as file, _limited_header(path):
         for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
+            # UTF-16 without a mark of its byte order is text in UTF-8, too.
+            if any("\0" in name for name in names):
+                raise DataError(f"Could not read {path}: expected {_FORMS['.csv']}.")
             if names:
                 return [name.strip() for name in names], row
     raise DataError(f"Expected a header line in {path}, found an empty file.")

@@ -1,6 +1,7 @@
 """Tables of guarantees and estimates for a terminal."""
 
 import math
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -27,8 +28,16 @@ _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def guarantee_table(guarantee: Guarantee) -> RenderableType:
-    """Returns all statements per level, their cautions and assumptions."""
+def guarantee_table(
+    guarantee: Guarantee, targets: Sequence[float] = ()
+) -> RenderableType:
+    """Returns all statements per level, their cautions and assumptions.
+
+    Args:
+        guarantee: The guarantee.
+        targets: Central epsilon that each level was calibrated for, infinite for none;
+            empty if no level was.
+    """
     several = len(guarantee.statements) > 1
     # Of several statements, each is about shuffles of its own.
     times = guarantee.repetitions
@@ -39,7 +48,8 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
         if several:
             space = "\n" if parts else ""
             parts.append(Text(f"{space}{_sentence(statement.about)}", style="bold"))
-        parts += [_statement_table(statement, after), _reading(statement, subject)]
+        parts.append(_statement_table(statement, after, targets))
+        parts.append(_reading(statement, subject))
         unamplified = _levels_without_amplification(statement)
         if unamplified is not None:
             parts.append(Text(unamplified, style="yellow"))
@@ -48,7 +58,9 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
     return Group(*parts, Text("\nAssumed:"), _bullets(guarantee))
 
 
-def _statement_table(statement: Statement, after: str) -> Table:
+def _statement_table(
+    statement: Statement, after: str, targets: Sequence[float]
+) -> Table:
     """Returns the table of one statement."""
     symbol = solved(statement)
     given_number = (
@@ -61,13 +73,16 @@ def _statement_table(statement: Statement, after: str) -> Table:
     # The last two have headings of their own, as a local guarantee is not central.
     for heading in levels.headings[:-2]:
         table.add_column(heading, justify="right")
+    if targets:
+        table.add_column("target", justify="right")
     where = "local" if statement.local else "central"
     table.add_column(
         f"{where} {symbol}\n(certified)", justify="right", style="bold green"
     )
     table.add_column(f"{where} {symbol}\n(attack shows)", justify="right")
-    for row in levels.rows:
-        table.add_row(*row)
+    cells = [[plain(t) if math.isfinite(t) else "-"] for t in targets]
+    for row, target in zip(levels.rows, cells or [[]] * len(levels.rows), strict=True):
+        table.add_row(*row[:-2], *target, *row[-2:])
     return table
 
 

@@ -69,6 +69,31 @@ def test_equal_levels_with_one_target_are_solved_exactly_once() -> None:
     assert epsilons(sdp.Population.from_counts({budget * 1.0001: 1000}))[0] > 0.1
 
 
+def test_a_target_that_is_not_kept_as_the_budget_of_many_rounds_is_met() -> None:
+    promise = Promise(sdp.Frequency(2), 1e-6, rounds=100_000)
+
+    found = largest_budgets(promise, {0.1: 100})
+
+    (budget,) = found.people.epsilons.tolist()
+    assert budget < 0.1
+    assert epsilons(found.people, promise)[0] <= 0.1
+    raised = sdp.Population.from_counts({budget * 1.001: 100})
+    assert epsilons(raised, promise)[0] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("rounds", "words"), [(1, "keep their own"), (2, "fewer than")]
+)
+def test_targets_that_no_budget_is_known_to_keep_are_refused(
+    rounds: int, words: str
+) -> None:
+    # The noise has a delta of its own, which is larger than the one asked for.
+    noise = sdp.Mean(0, 1, randomizer=sdp.Gaussian())
+
+    with pytest.raises(CertificationError, match=words):
+        largest_budgets(Promise(noise, 1e-14, rounds=rounds), {1.0: 2})
+
+
 def test_one_level_is_raised_as_far_as_its_target_allows() -> None:
     found = largest_budget(PROMISE, PEOPLE, 2.0, 0.25)
 

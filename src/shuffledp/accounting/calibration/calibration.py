@@ -31,7 +31,7 @@ from shuffledp.accounting.calibration.calibration_search import (
 )
 from shuffledp.accounting.calibration.fitted_budgets import (
     fitted_budgets,
-    rounded_population,
+    kept_budgets,
 )
 from shuffledp.accounting.calibration.kept_rounds import most_kept_rounds
 from shuffledp.accounting.calibration.promise import Promise
@@ -72,17 +72,14 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     wanted, counts = population.epsilons.tolist(), population.counts
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
-    # Searches begin at the targets themselves as local budgets, which must be kept.
-    if not promise.kept(rounded_population(population.epsilons, counts), wanted):
-        raise CertificationError(
-            "Expected a randomizer whose local budgets keep their own values centrally."
-        )
+    start = kept_budgets(promise, population)
     apart = promise.exposure(population).mode == "stratified"
-    for people, goals in fitted_budgets(promise, counts, wanted, apart=apart):
+    for people, goals in fitted_budgets(
+        promise, counts, wanted, start.epsilons, apart=apart
+    ):
         with suppress(CertificationError):
             return replace(promise.answer(people, goals), is_largest=True)
-    # The targets themselves as budgets, which were kept above.
-    return replace(promise.answer(population, wanted), is_largest=True)
+    return replace(promise.answer(start, wanted), is_largest=True)
 
 
 def largest_budget(

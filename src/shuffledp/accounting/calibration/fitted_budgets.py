@@ -2,7 +2,8 @@
 
 The largest budgets are those at which every promise is used up (`joint`). With unbounded
 noise, where a small budget spoils the cover of others, there may be none; then the targets
-themselves are taken as local budgets, and scaled up by one factor.
+themselves, or equal shares of them for many reports, are taken as local budgets, and
+scaled up by one factor.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,15 +31,50 @@ _LEAST_SHRINK = 1e-6
 _LARGEST_USED = 50.0
 
 
+def kept_budgets(promise: Promise, targets: Population) -> Population:
+    """Returns budgets that keep the targets, at which searches begin.
+
+    Args:
+        promise: Protocol and delta.
+        targets: People by central epsilon.
+
+    Raises:
+        CertificationError: If none are known.
+    """
+    wanted, counts = targets.epsilons.tolist(), targets.counts
+    # One report, or a few among many people, keep the targets themselves as budgets.
+    if promise.kept(rounded_population(targets.epsilons, counts), wanted):
+        return targets
+    reports = promise.num_reports(targets)
+    if reports == 1:
+        raise CertificationError(
+            "Expected a randomizer whose local budgets keep their own values centrally."
+        )
+    # The budgets of all reports of a person add up to no more than the target.
+    shared = rounded_population(targets.epsilons / reports, counts)
+    if not promise.kept(shared, wanted):
+        raise CertificationError(
+            f"Expected fewer than {reports:,} reports of each person: the targets are not "
+            "kept after these, neither as local budgets nor in equal shares."
+        )
+    return shared
+
+
 def fitted_budgets(
-    promise: Promise, counts: Ints, wanted: list[float], *, apart: bool
+    promise: Promise,
+    counts: Ints,
+    wanted: list[float],
+    start: Floats,
+    *,
+    apart: bool,
 ) -> Iterator[tuple[Population, list[float]]]:
     """Yields populations with the largest budgets, one per method that succeeds.
 
     Args:
-        promise: Protocol and delta, which keep budgets that are the targets themselves.
+        promise: Protocol and delta.
         counts: People of each level, shape (levels,).
         wanted: Central target of each level, increasing.
+        start: Budgets that keep them, shape (levels,).
         apart: Whether people hide among their own level only.
 
     Yields:
@@ -55,7 +91,8 @@ def fitted_budgets(
         try:
             for part in parts:
                 goals = [wanted[index] for index in part]
-                levels.add(fit(promise, counts[part], goals), goals)
+                people = fit(promise, counts[part], goals, start[part])
+                levels.add(people, goals)
         except CertificationError:
             continue
         yield levels.answer()
@@ -116,6 +153,7 @@ def _used_up(
     promise: Promise,
     counts: Ints,
     wanted: list[float],
+    start: Floats,
     *,
     largest_budget: float = MAX_BUDGET,
 ) -> Population:
@@ -124,40 +162,38 @@ def _used_up(
     Raises:
         CertificationError: If they are not found.
     """
-    smallest_budgets = np.array(wanted)
     largest_budget = max(largest_budget, min(1.01 * wanted[-1], MAX_BUDGET))
     budgets = joint_budgets(
-        promise, counts, wanted, smallest_budgets, largest_budget=largest_budget
+        promise, counts, wanted, start, largest_budget=largest_budget
     )
     budget_range = BudgetRange(counts.size, largest_budget)
     num_distinct = budget_range.num_distinct(np.log(budgets))
     # Rough bounds jump by about their margin.
     shrink = max(_LEAST_SHRINK, promise.margin(counts.size))
     while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
-        budgets = np.maximum(
-            budgets * (1.0 - shrink), smallest_budgets * (1.0 - shrink)
-        )
+        budgets = np.maximum(budgets * (1.0 - shrink), start * (1.0 - shrink))
         shrink *= 2.0
         if shrink > 0.5:
             raise CertificationError("No budgets that use up every target are found.")
     return rounded_population(budgets, counts)
 
 
-def _scaled_targets(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
-    """Returns people with their targets as budgets, scaled up by one factor if that helps.
+def _scaled_targets(
+    promise: Promise, counts: Ints, wanted: list[float], start: Floats
+) -> Population:
+    """Returns people with the budgets of the start, scaled up by one factor if that helps.
 
     More noise may give less cover; then only a common factor is searched for.
     """
-    targets = np.array(wanted)
 
     def scaled(factor: float) -> Population:
-        return rounded_population(targets * factor, counts)
+        return rounded_population(start * factor, counts)
 
     excess = LargestExcess(promise, wanted)
     factor = largest(
         lambda factor: excess.at(scaled(factor)),
         1.0,
-        max(_MOST_SCALED / wanted[-1], 1.0),
+        max(_MOST_SCALED / float(start[-1]), 1.0),
         1e-3,
     )
     return scaled(factor)

@@ -170,6 +170,10 @@ class Promise:
         (once,) = self._once(people, [index], shuffles)
         return composed_profile(once, times, self.delta)
 
+    def num_reports(self, people: Population) -> int:
+        """Returns how many reports one person sends in all rounds."""
+        return self.rounds * self.coordinates * self.exposure(people).coordinates
+
     def exposure(self, people: Population) -> SingleMessages:
         """Returns the exposure of these users, with the population of each level."""
         return single_messages(self.protocol, people)
