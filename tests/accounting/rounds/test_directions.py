@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Population, UnaryEncoding, account
+from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
@@ -73,13 +74,68 @@ def test_fewer_nodes_only_raise_the_bound() -> None:
         assert bound.delta(epsilon) >= divergence(first, second, epsilon)
 
 
-def test_bounds_that_no_pair_has_are_not_connected() -> None:
+def test_profiles_straight_at_equal_probabilities_are_connected() -> None:
+    # No outcome is as likely under both, and so no mass at E = 1 is left for rounding.
+    first, second = np.array([0.7, 0.2, 0.1]), np.array([0.3, 0.1, 0.6])
+    nodes = np.unique(np.append(np.abs(np.log(first / second)), [0.0, 0.01, 0.3]))
+    there, back = connected(first, second, nodes), connected(second, first, nodes)
+
+    bound = composed([(there, 1), (back, 1)])
+
+    both = np.outer(first, second).ravel(), np.outer(second, first).ravel()
+    for epsilon in (0.1, 0.5, 1.0, 1.9):
+        exact = divergence(*both, epsilon)
+        assert exact <= bound.delta(epsilon) <= 1.02 * exact + 1e-9
+
+
+@pytest.mark.parametrize("margin", [1e-12, 1e-3, 0.1])
+def test_margins_of_the_total_variation_keep_no_pair_from_being_connected(
+    margin: float,
+) -> None:
+    nodes = np.array([0.0, 0.3, 1.0, 1.7])
+    profiles = np.array(
+        [
+            [divergence(*pair, node) for node in nodes.tolist()]
+            for pair in ((FIRST, SECOND), (SECOND, FIRST))
+        ]
+    )
+    profiles[:, 0] *= 1.0 + margin
+
+    found = connect_directions(nodes, *profiles, least_mass=1e-290)
+
+    assert found is not None
+    for epsilon in (0.0, 0.1, 0.3, 0.7, 1.0, 1.4):
+        connected_delta = float(
+            found.masses @ np.maximum(np.exp(found.losses) - math.exp(epsilon), 0.0)
+        )
+        exact = divergence(FIRST, SECOND, epsilon)
+        assert exact <= (connected_delta + found.infinite) * (1.0 + 1e-14)
+
+
+def test_total_variations_are_no_larger_than_a_budget_permits() -> None:
     nodes = np.array([0.0, 0.1])
 
     # To fall so steeply on both sides takes more probability than there is.
     found = connect_directions(nodes, *np.array([[0.9, 0.0]] * 2), least_mass=1e-290)
 
-    assert found is None
+    # What is left are the two outcomes of binary randomized response.
+    assert found is not None
+    total = float(found.masses @ np.maximum(np.expm1(found.losses), 0.0))
+    assert math.tanh(0.05) <= total * (1.0 + 1e-14) <= math.tanh(0.05) * (1.0 + 1e-10)
+
+
+def test_one_more_person_does_not_raise_a_certificate() -> None:
+    device = UnaryEncoding(6, "optimized")
+
+    (fewer,), (more,) = (
+        TargetUsers(
+            device, Population.from_counts({0.0141: 2, 3.52: people}), [0]
+        ).epsilons_at(8e-9)
+        for people in (104, 105)
+    )
+
+    # Of 105 the profile is straight at E = 1: as if directions were one, 0.0139934.
+    assert more.upper[0] <= fewer.upper[0]
 
 
 @pytest.mark.parametrize(("others", "level"), [(1, 1.0), (3, 2.5), (4, 5.0)])

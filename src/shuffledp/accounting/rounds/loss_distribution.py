@@ -41,7 +41,11 @@ _BOUND_BITS, _COST_BITS = 34, 10
 _CONSISTENT = 1e-13
 MOST_SHUFFLES = 10**6
 _ROOM = 1e-6
+# Totals of both exceed 1 by no more: twice that, MOST_SHUFFLES times, is room for it.
+_MOST_EXCESS = 1e-9
 _ULP = 2.3e-16
+# Covers the rounding of a chord's height, a few sums and products of positive numbers.
+_CHORD_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +160,8 @@ def connect_directions(
     """Returns a pair (P, Q) from bounds of both of its divergences, each on its own.
 
     Right of E = 1 the profile is that of (P, Q), left of it the mirror image of that of
-    (Q, P). At E = 1 both are the total variation. The pair may be composed with others
-    MOST_SHUFFLES times.
+    (Q, P). At E = 1 both are the total variation, which no chord from one side to the other
+    is below. The pair may be composed with others MOST_SHUFFLES times.
 
     Args:
         losses: Nodes, ascending from 0, shape (nodes,).
@@ -166,7 +170,7 @@ def connect_directions(
         least_mass: Of every atom: room for rounding.
 
     Returns:
-        The pair; None if these bounds are not convex at E = 1.
+        The pair; None if its totals are not those of distributions.
     """
     bounds = np.stack([forward, backward])
     if not np.all((bounds >= 0.0) & np.isfinite(bounds)) or losses[0] != 0.0:
@@ -174,6 +178,7 @@ def connect_directions(
     # At E = 1 both bound the total variation, and beyond it neither exceeds that.
     bounds[:, 0] = bounds[:, 0].min()
     bounds = np.minimum.accumulate(np.minimum(bounds, 1.0), axis=1)
+    bounds = np.minimum(bounds, _least_chord(losses, bounds[0], bounds[1]))
     outer, extra = np.zeros((2, 2, losses.size))
     infinite = bounds[:, -1].tolist()
     for side, values in enumerate(bounds):
@@ -189,16 +194,34 @@ def connect_directions(
         math.fsum([1.0, -infinite[other], *(-inner[side]), *(-outer[other])])
         for side, other in ((0, 1), (1, 0))
     ]
-    if not (min(remainder) > 0.0 and abs(remainder[0] - remainder[1]) <= _CONSISTENT):
+    # Where the profile is straight at E = 1, nothing can be taken from there: what rounding
+    # adds at E and 1 / E is more mass, which only raises the bound, too.
+    excess = max(0.0, -min(remainder))
+    difference = abs(remainder[0] - remainder[1])
+    if not (excess <= _MOST_EXCESS and difference <= _CONSISTENT):
         return None
-    middle = max(remainder)
+    room = _ROOM + 2.0 * MOST_SHUFFLES * excess
+    middle = max(*remainder, 0.0)
     # What rounding `inner` up took away comes back.
     middle += _ULP * (middle + 8.0 * float(inner.sum())) + losses.size * least_mass
     return LossDistribution(
         losses=np.concatenate([-nodes[::-1], [0.0], nodes]),
         masses=np.concatenate([outer[1, ::-1], [middle], inner[0]]),
-        infinite=min(infinite[0] * (1.0 + _ROOM), 1.0),
+        infinite=min(infinite[0] * (1.0 + room), 1.0),
     )
+
+
+def _least_chord(losses: Floats, forward: Floats, backward: Floats) -> float:
+    """Returns the lowest point, at E = 1, of all chords from a node left of it to another.
+
+    The profile is convex, and so its total variation is no larger, whatever the bound is.
+    """
+    # Lengths of both parts of a chord, to E and to 1 / E, and heights at these ends.
+    right, left = np.expm1(losses[1:]), -np.expm1(-losses[1:])[:, np.newaxis]
+    ends = left + (backward[1:] * np.exp(-losses[1:]))[:, np.newaxis]
+    heights = (right * ends + left * forward[1:]) / (right + left)
+    # Rounded upward, by more than these operations lose.
+    return min(float(heights.min(initial=math.inf)) * (1.0 + _CHORD_ROUNDING), 1.0)
 
 
 def _hull(losses: Floats, values: Floats, *, keep_first: bool = False) -> list[int]:
