@@ -1,4 +1,4 @@
-"""What a calibration answers: a population, its targets and its certified guarantee."""
+"""The answer of a calibration: a population, its targets and its certified guarantee."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How many rounds keep the targets of all levels, by one loss distribution of each."""
+"""The most rounds that keep the targets of all levels, by one loss distribution of each."""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def most_kept_rounds(
 def _certified(
     promise: Promise, people: Population, targets: Sequence[float], rounds: int
 ) -> tuple[int, Calibration]:
-    """Returns so many rounds, or a few less, with their certificate."""
+    """Returns this number of rounds, or slightly fewer, with their certificate."""
     fewer = 1
     while True:
         with suppress(CertificationError):
@@ -101,7 +101,7 @@ class _KeptRounds:
 def _usual_rounds(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> int:
-    """Returns about how many rounds keep all targets, if losses are normal; at least 1."""
+    """Returns about the most rounds, at least 1, that keep all targets of normal losses."""
     spreads = replace(promise, rounds=1).spreads_of(people)
     ratio = min(
         normal_spread(target, promise.delta) / max(spread, _LEAST_SPREAD)

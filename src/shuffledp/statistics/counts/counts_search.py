@@ -37,13 +37,11 @@ from shuffledp.statistics.counts.count_errors import (
 from shuffledp.statistics.counts.largest_rates import largest_rates
 from shuffledp.statistics.counts.noise_families import NoiseFamily
 from shuffledp.statistics.counts.protocol import Counts
-from shuffledp.statistics.counts.secant_steps import CLOSE, size_between
+from shuffledp.statistics.counts.secant_steps import CLOSE, log_excess, size_between
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
 
 # A search of a size ends when the size is known to this part.
 _NEAR = 1e-5
-# In the place of 0, as logarithms are taken.
-_LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
 # Steps by a fifth at first; where these do not end the answer is far, and each doubles.
 _SHORT_STEPS = 8
@@ -242,7 +240,7 @@ class CountsSearch:
                 delta = self._delta_of(family.noise(size), 1.0, target)
             except InvalidInputError as error:
                 raise CertificationError(str(error)) from error
-            excess = math.log(max(delta, _LEAST_DELTA) / self.delta)
+            excess = log_excess(delta, self.delta)
             if excess <= 0.0:
                 high = size, excess
             else:

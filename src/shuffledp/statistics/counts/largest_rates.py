@@ -4,13 +4,11 @@ import math
 from collections.abc import Callable, Sequence
 
 from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.statistics.counts.secant_steps import CLOSE, line_root
+from shuffledp.statistics.counts.secant_steps import CLOSE, line_root, log_excess
 
 # A probability to send is known to this; between two with a delta farther below the goal
 # than the logarithm _FAR, no line leads to it.
 _RATE_STEP, _FAR = 2.0**-14, -6.0
-# In the place of 0, as logarithms are taken.
-_LEAST_DELTA = 1e-300
 
 
 def largest_rates(
@@ -35,7 +33,7 @@ def _largest_rate(
     delta_of: Callable[[float, float], float], target: float, delta: float
 ) -> float:
     def excess(rate: float) -> float:
-        return math.log(max(delta_of(rate, target), _LEAST_DELTA) / delta)
+        return log_excess(delta_of(rate, target), delta)
 
     above = excess(1.0)
     if above <= 0.0:

@@ -4,6 +4,13 @@ import math
 
 # A search ends when delta is missed by this part.
 CLOSE = 2e-3
+# In the place of 0, as logarithms are taken.
+_LEAST_DELTA = 1e-300
+
+
+def log_excess(delta: float, goal: float) -> float:
+    """Returns log(delta / goal), finite of a delta of 0, too."""
+    return math.log(max(delta, _LEAST_DELTA) / goal)
 
 
 def size_between(low: tuple[float, float], high: tuple[float, float]) -> float:
