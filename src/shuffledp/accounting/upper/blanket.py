@@ -134,9 +134,14 @@ def _bound(
     expected = float(probabilities @ people)
     if mirrored(cover) is not None or expected > FEW_MESSAGES:
         return contour
+
     # Where the integral is refused, or would be slow, the first summands do.
-    few = FewMessagesBound(cover, population.distribution(target_user))
-    return few if expected <= VERY_FEW_MESSAGES else _First(contour, few)
+    def few_messages() -> UpperBound:
+        return FewMessagesBound(cover, population.distribution(target_user))
+
+    if expected <= VERY_FEW_MESSAGES:
+        return few_messages()
+    return _First(contour, few_messages)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,17 +174,22 @@ class _Counted:
 
 
 class _First:
-    """A bound, and another one for where the first is refused."""
+    """A bound, and another one for where the first is refused.
 
-    def __init__(self, usual: UpperBound, other: UpperBound) -> None:
-        self._usual, self._other = usual, other
+    Args:
+        usual: The first bound.
+        make_other: Makes the other one; called when it is asked for, as that takes long.
+    """
+
+    def __init__(self, usual: UpperBound, make_other: Callable[[], UpperBound]) -> None:
+        self._usual, self._other = usual, functools.cache(make_other)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         try:
             return self._usual.delta(epsilon)
         except CertificationError:
-            return self._other.delta(epsilon)
+            return self._other().delta(epsilon)
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound, or NaN."""
@@ -190,7 +200,7 @@ class _First:
         try:
             return self._usual.slack(epsilon)
         except CertificationError:
-            return self._other.slack(epsilon)
+            return self._other().slack(epsilon)
 
 
 @dataclass(frozen=True, eq=False)
