@@ -24,11 +24,13 @@ _MOST_WORK = 10_000
 _AT_ONCE = 128
 # Boxes to start from at most, as a part of all that may be evaluated.
 _MOST_STARTED = 0.9
-# By how much a logarithm may exceed that of the worst data seen: anywhere, and of many
-# bands in a composition, which rounds losses far more than that.
-_ENOUGH, _ENOUGH_COMPOSED = 1e-3, 3e-3
+# By how much a logarithm may exceed that of the worst data seen.
+_ENOUGH = 1e-3
 # From this many bands on searches are slow.
 MANY_BANDS = 3
+# In a composition, which makes hundreds of slow searches and rounds losses by more, it may
+# exceed that by more, from a number of bands on.
+_ENOUGH_COMPOSED = {MANY_BANDS: 3e-3, 6: 2e-2}
 # Where the largest bound fell by no more while the boxes doubled, or so many were added to
 # those of a near epsilon, it comes near what a bound of many data at once exceeds each of
 # them by, and hardly falls any more.
@@ -91,8 +93,9 @@ def search(
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
         all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
-    is_rough = is_quick and counts.size >= MANY_BANDS
-    enough = _ENOUGH_COMPOSED if is_rough else _ENOUGH
+    enough = _ENOUGH
+    for num_bands, much in _ENOUGH_COMPOSED.items() if is_quick else ():
+        enough = much if counts.size >= num_bands else enough
     incumbent = likely or likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort
