@@ -24,8 +24,9 @@ _MAX_COARSE_STEPS = 40
 _TOO_LITTLE = 1e-6
 # After this many coarse points without improvement the search stops.
 _MAX_WORSE_POINTS = 2
-# Estimates are right to a twentieth: of so many times a bound, none can be less than that.
-_HOPELESS = 1.2
+# Estimates are right to a twentieth: where one is so many times a bound, the divergence
+# itself is larger than the bound.
+_LARGER_RATIO = 1.2
 
 
 class MonotoneDelta:
@@ -50,15 +51,15 @@ class MonotoneDelta:
             top -= 1
         num_worse, index_above = 0, top + 1
         # Where estimates are larger, nothing less than the bound is true.
-        hopeless = _HOPELESS * bound
-        if not self._estimate(epsilon) <= hopeless:
-            hopeless = math.inf
+        surely_larger = _LARGER_RATIO * bound
+        if not self._estimate(epsilon) <= surely_larger:
+            surely_larger = math.inf
         # Coarse points that lowered the bound, each with the one above.
         lower: list[tuple[int, int]] = []
         start = top - top % _COARSE
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             point = _grid_point(index)
-            if point == 0.0 or self._estimate(point) > hopeless:
+            if point == 0.0 or self._estimate(point) > surely_larger:
                 break
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:

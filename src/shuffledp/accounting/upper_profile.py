@@ -28,7 +28,7 @@ _NOTHING = 1e-300
 # Of fewer bands of two messages a search is about as quick as another bound.
 _MANY_BANDS = 64
 # A theorem whose estimate is so many times another's bound is not evaluated.
-_HOPELESS = 1.2
+_SKIPPED_RATIO = 1.2
 # Part of epsilon over which the fall of an estimate is measured.
 _FALL_STEP = 2e-3
 # Share of a bound that may be margin before smaller epsilons are tried.
@@ -140,8 +140,9 @@ class UpperProfile:
             with suppress(CertificationError):
                 # Estimates are right to a twentieth, and that of two messages is a
                 # divergence at some data; the first bound is evaluated anyway.
-                hopeless = 1.0 if isinstance(bound, TwoMessageBound) else _HOPELESS
-                if best[1] < 1.0 and bound.estimate(epsilon) > hopeless * best[1]:
+                is_least = isinstance(bound, TwoMessageBound)
+                skipped_ratio = 1.0 if is_least else _SKIPPED_RATIO
+                if best[1] < 1.0 and bound.estimate(epsilon) > skipped_ratio * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
                 # No other proof can bring more than a few thousandths.
