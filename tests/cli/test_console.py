@@ -110,6 +110,20 @@ def test_texts_are_printed_as_they_are(
     assert capsys.readouterr().out == f"{text}\n"
 
 
+@pytest.mark.parametrize("text", ["install shuffledp[report]", "[/b]", "[red]", "\\["])
+def test_texts_of_tables_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    table = Table(text, title=f"title {text}", caption=f"caption {text}")
+    table.add_row(f"cell {text}")
+
+    show(table)
+
+    shown = capsys.readouterr().out
+    for place in ("title", "cell", "caption"):
+        assert f"{place} {text}" in shown
+
+
 def test_log_files_get_a_line_now_and_then_with_the_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

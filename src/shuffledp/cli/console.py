@@ -14,11 +14,11 @@ _WIDTH_OF_A_PIPE = 110
 
 def show(*parts: RenderableType) -> None:
     """Prints tables and texts for people."""
-    # Without emoji: rich would take the ":b:" of a label for one.
-    console = Console(width=width(), emoji=False)
+    # Without emoji and markup: rich would take the ":b:" of a label for an emoji, and
+    # [brackets] for a style. Set for the console, they hold for titles of tables, too.
+    console = Console(width=width(), emoji=False, markup=False)
     for part in parts:
-        # Without markup: rich would take [brackets] in a text for a style.
-        console.print(fitted(part, console), markup=False)
+        console.print(fitted(part, console))
 
 
 def width() -> int:

@@ -1,7 +1,6 @@
 """Tables of the findings of a collection's audit."""
 
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from shuffledp_services.evidence.evidence import EpochFindings, Evidence
@@ -20,8 +19,7 @@ def findings(epoch_findings: EpochFindings) -> Table:
             str(finding.test),
             p_value_text(finding.p_value),
             e_value_text(finding.e_value),
-            # rich would take [brackets] in a sentence for a style.
-            escape(finding.sentence),
+            finding.sentence,
         )
     return table
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
@@ -142,8 +141,7 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
 
 
 def _show(done: "Demo", seconds: float) -> None:
-    # The text of a question may hold [brackets], which are not styles.
-    estimate = Table(title=escape(done.task.question.text))
+    estimate = Table(title=done.task.question.text)
     for title in ("answer", "estimate", "95% interval", "truth"):
         estimate.add_column(title, justify="left" if title == "answer" else "right")
     for row, share in zip(
@@ -151,7 +149,7 @@ def _show(done: "Demo", seconds: float) -> None:
     ):
         low, high = row["interval"]
         estimate.add_row(
-            escape(row["name"]),
+            row["name"],
             f"{row['value']:.1%}",
             f"{low:.1%} to {high:.1%}",
             f"{share:.1%}",
