@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from command_line import Command
 from command_reference import document
 
 from shuffledp.cli.main import app
@@ -31,12 +32,24 @@ def every_command(
 
 
 COMMANDS = dict(every_command(app, click.Context(app, info_name="shuffledp")))
+# Words between the name of the program and that of a command; () is the program.
+GROUPS = sorted({tuple(name.split()[1:-1]) for name in COMMANDS})
 
 
 def test_the_reference_is_what_help_says() -> None:
     written = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
 
     assert written == document(), "Run scripts/document-commands."
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=" ".join)
+def test_a_group_alone_prints_its_help_as_an_error(
+    command: Command, group: tuple[str, ...]
+) -> None:
+    outcome = command(*group)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"Usage: {' '.join(['shuffledp', *group])} ")
 
 
 def examples() -> list[tuple[str, list[str]]]:
