@@ -270,3 +270,22 @@ def test_lists_with_gaps_or_in_other_encodings_are_refused(
         read_lines(path)
     with pytest.raises(DataError, match="found none"):
         read_lines(tmp_path / "absent.txt")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"a\nb\0\n", "line 2"),
+        (b"a\n\nb\n\0", "line 4"),
+        ("a\nb\n".encode("utf-16-le"), "line 1"),
+        ("a\nb\n".encode("utf-16-be"), "line 1"),
+    ],
+)
+def test_lists_with_nul_characters_are_refused(
+    tmp_path: Path, content: bytes, line: str
+) -> None:
+    path = tmp_path / "list.txt"
+    path.write_bytes(content)
+
+    with pytest.raises(DataError, match=f"without NUL characters .* in {line}: "):
+        read_lines(path)

@@ -85,7 +85,7 @@ def read_lines(path: Path) -> tuple[str, ...]:
     """Reads a file with one string per line, UTF-8, without white space around them.
 
     Raises:
-        DataError: If it is missing, not UTF-8, or has an empty line.
+        DataError: If it is missing, not UTF-8, or has a NUL character or an empty line.
     """
     require_file(path)
     try:
@@ -94,6 +94,13 @@ def read_lines(path: Path) -> tuple[str, ...]:
         raise DataError(f"Could not read {path}: expected text in UTF-8.") from error
     # Not `splitlines`, which also splits at separators that a string may contain.
     lines = [line.strip() for line in text.removesuffix("\n").split("\n")]
+    damaged = next((row for row, line in enumerate(lines, 1) if "\0" in line), None)
+    if damaged is not None:
+        # Such a string looks like the same one without it, and would be another.
+        raise DataError(
+            f"Expected text without NUL characters in {path}, found one in line "
+            f"{damaged:,}: remove it, or save the file again, in UTF-8."
+        )
     if "" in lines:
         raise DataError(
             f"Expected one string in every line of {path}, found nothing in line "
