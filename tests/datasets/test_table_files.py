@@ -189,6 +189,7 @@ def test_files_of_other_kinds_are_refused(tmp_path: Path, name: str) -> None:
         ("a.csv", "v,w\nsecret,1\n".encode("utf-16"), "in UTF-8"),
         ("a.csv", "v,w\nsecret,1\n".encode("utf-16-be"), "in UTF-8"),
         ("a.csv", "v,w\nsecret,1\n".encode("utf-16-le"), "in UTF-8"),
+        ("a.csv", "名前\nsecret\n".encode("utf-16-le"), "in UTF-8"),
         ("a.csv", b"v\nyes\nsec\0ret\n", r"'v' of a\.csv, found one in row 3 "),
         (
             "a.jsonl",

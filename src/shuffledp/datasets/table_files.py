@@ -155,8 +155,11 @@ def _header(path: Path, separator: str) -> tuple[list[str], int]:
     # A byte order mark would be taken for a part of the first name.
     with path.open(encoding="utf-8-sig", newline="") as file, _limited_header(path):
         for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
-            # UTF-16 without a mark of its byte order is text in UTF-8, too.
-            if any("\0" in name for name in names):
+            # UTF-16 without a mark of its byte order is text in UTF-8, too. Names in other
+            # scripts may have no NUL there, but the end of their line has one after it.
+            if any("\0" in name for name in names) or (
+                names and next(file, "").startswith("\0")
+            ):
                 raise DataError(f"Could not read {path}: expected {_FORMS['.csv']}.")
             if names:
                 return [name.strip() for name in names], row
