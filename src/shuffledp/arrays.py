@@ -1,12 +1,14 @@
 """Conversion of arguments into arrays, with errors that repeat no user data."""
 
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
+
+Numbers = TypeVar("Numbers", float, Floats)
 
 # NumPy's kinds of arrays, in words.
 _KINDS = {
@@ -230,8 +232,20 @@ def as_number(value: SupportsFloat, what: str) -> float:
     if isinstance(value, str | bytes | bool | np.ndarray):
         raise InvalidInputError(f"Expected {what} to be a number, got {value!r}.")
     try:
-        return float(value) + 0.0  # Minus zero has another text than zero.
+        return without_minus_zero(float(value))
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(
             f"Expected {what} to be a number, got {type(value).__name__}."
         ) from error
+
+
+def without_minus_zero(numbers: Numbers) -> Numbers:
+    """Returns a number, or a copy of an array, with 0.0 for -0.0.
+
+    Equal numbers are to have equal texts, and equal parameters equal identities.
+
+    >>> without_minus_zero(-0.0), without_minus_zero(-1.5)
+    (0.0, -1.5)
+    """
+    # By IEEE 754, -0.0 + 0.0 is 0.0; no other number changes.
+    return numbers + 0.0

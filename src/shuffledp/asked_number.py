@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from shuffledp.arrays import without_minus_zero
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
 from shuffledp.number_range import half_range
@@ -237,7 +238,7 @@ def _checked_number(value: object) -> float:
         raise InvalidInputError(
             f"Expected numbers up to {_LARGEST_END:g} in size, got {value!r:.40}."
         )
-    return float(value) + 0.0  # Minus zero has another text than zero.
+    return without_minus_zero(float(value))
 
 
 def _level_pairs(value: object) -> Levels:

@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from shuffledp.arrays import without_minus_zero
 from shuffledp.asked_question import FormQuestion, asked_questions
 from shuffledp.errors import InvalidInputError
 
@@ -139,8 +140,8 @@ def _as_number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
-        # Minus zero has another text than zero: it would be another protocol.
-        return float(value) + 0.0 if math.isfinite(value) else None
+        # Minus zero would be another protocol.
+        return without_minus_zero(float(value)) if math.isfinite(value) else None
     except OverflowError:  # A whole number beyond all floats.
         return None
 

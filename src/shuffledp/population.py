@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import first_other, level_array
+from shuffledp.arrays import first_other, level_array, without_minus_zero
 from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
@@ -66,8 +66,9 @@ class Population:
         # In floats: a sum of 64-bit integers could overflow and pass.
         if float(counts.sum(dtype=np.float64)) > MAX_USERS:
             raise PopulationError(f"Expected at most {MAX_USERS:g} people.")
-        # Read-only copies: guarantees are computed from them. Adding 0.0 turns -0 into 0.
-        for name, array in (("epsilons", epsilons + 0.0), ("counts", counts.copy())):
+        # Read-only copies: guarantees are computed from them.
+        copies = {"epsilons": without_minus_zero(epsilons), "counts": counts.copy()}
+        for name, array in copies.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 

@@ -4,6 +4,7 @@ import json
 import math
 from typing import Any
 
+from shuffledp.arrays import without_minus_zero
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.number_text import is_lost, is_plain
 from shuffledp.population import Population
@@ -129,5 +130,4 @@ def _number_of(part: str, text: str, form: str, option: str) -> float:
         raise PopulationError(
             f"Expected {option} {form} of numbers from 5e-324, or 0, got {text!r}."
         )
-    # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
-    return number + 0.0
+    return without_minus_zero(number)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices
-from shuffledp.arrays import as_number, level_array
+from shuffledp.arrays import as_number, level_array, without_minus_zero
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
 from shuffledp.population import MAX_BUDGET, Population, check_budgets
@@ -40,8 +40,7 @@ class Choices:
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        # Adding 0.0 turns -0 into 0: equal targets have equal identities.
-        values = level_array(self.targets, "targets") + 0.0
+        values = without_minus_zero(level_array(self.targets, "targets"))
         check_budgets(values)
         if not values.size or not np.all(np.diff(values) > 0.0):
             raise InvalidInputError("Expected distinct targets in ascending order.")

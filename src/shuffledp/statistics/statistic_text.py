@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_origin, get_type_hints
 
 from shuffledp.accounting.exposure import Certifiable
+from shuffledp.arrays import without_minus_zero
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.number_text import is_lost, is_plain
 from shuffledp.randomizers.catalog import MECHANISMS, build
@@ -200,7 +201,6 @@ def _value_of_kind(kind: type | None, text: str) -> int | float | str | None:
     if not is_plain(text):
         return None
     with suppress(ValueError):
-        # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
-        number = int(text) if kind is int else float(text) + 0.0
+        number = int(text) if kind is int else without_minus_zero(float(text))
         return None if isinstance(number, float) and is_lost(text, number) else number
     return None

@@ -120,6 +120,15 @@ def test_parameters_of_no_sense_are_refused(name: str, values: list[Any]) -> Non
             CountsParameters(**(KNOWN | {name: value}))
 
 
+def test_minus_zero_is_the_same_target_and_rate_as_zero() -> None:
+    parameters, same = (
+        CountsParameters(**(KNOWN | {"targets": (zero, 1.0), "rates": (zero, 1.0)}))
+        for zero in (0.0, -0.0)
+    )
+
+    assert parameters.identity.text == same.identity.text
+
+
 def test_slots_are_equally_many_for_everybody() -> None:
     group = CountGroup(8, 1, SlotNoise(**SLOTS))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 from urllib.parse import urlencode
 
+from shuffledp.arrays import without_minus_zero
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
 from shuffledp.parameter import Parameter
@@ -273,8 +274,7 @@ def _number(name: str, text: str, minimum: float, maximum: float) -> float:
             f"Expected {name} to be a number from {minimum:g} to {maximum:g}, got "
             f"{text[:_MAX_DIGITS]!r}."
         )
-    # Adding 0.0 turns -0.0 into 0.0, so that equal queries have equal texts.
-    return number + 0.0
+    return without_minus_zero(number)
 
 
 def _whole(name: str, text: str, minimum: int, maximum: int) -> int:

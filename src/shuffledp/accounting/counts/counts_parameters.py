@@ -16,7 +16,7 @@ from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise, is_from_sh
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.arguments import expect_instance, expect_list
-from shuffledp.arrays import float_array
+from shuffledp.arrays import float_array, without_minus_zero
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import MAX_BUDGET, Population, check_budgets
@@ -143,7 +143,7 @@ class CountsParameters:
                     f"{group.noise.slots:,} for {self.honest:,}."
                 )
         _ = self.noise_by_shuffler  # Checks that it is that of all groups.
-        targets = float_array(self.targets, "targets")
+        targets = without_minus_zero(float_array(self.targets, "targets"))
         if not targets.size or len(self.rates) != targets.size:
             raise InvalidInputError(
                 f"Expected {targets.size} probabilities to send, one for each target, got "
@@ -155,8 +155,7 @@ class CountsParameters:
         # Numbers of one type each, as in groups.
         object.__setattr__(self, "honest", int(self.honest))
         object.__setattr__(self, "targets", tuple(targets.tolist()))
-        rates = tuple(check_probability(rate) + 0.0 for rate in self.rates)
-        object.__setattr__(self, "rates", rates)
+        object.__setattr__(self, "rates", tuple(map(check_probability, self.rates)))
         if self.size is not None:
             self._check_size(self.size)
             object.__setattr__(self, "size", int(self.size))

@@ -73,10 +73,9 @@ class ItemsParameters:
             ("num_items", int(self.num_items)),
             ("set_size", int(self.set_size)),
             ("report_size", int(self.report_size)),
-            # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
-            ("targets", tuple(target + 0.0 for target in targets)),
-            ("rates", tuple(check_probability(rate) + 0.0 for rate in rates)),
-            ("blanket", check_blanket(self.blanket) + 0.0),
+            ("targets", targets),
+            ("rates", tuple(map(check_probability, rates))),
+            ("blanket", check_blanket(self.blanket)),
         ):
             object.__setattr__(self, name, value)
 
