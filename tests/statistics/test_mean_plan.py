@@ -206,6 +206,15 @@ def test_nobody_with_a_budget_is_refused() -> None:
         plan_mean(Wish({0.0: 50}, None, 1e-3), low=0.0, high=1.0)
 
 
+def test_errors_beyond_the_largest_number_are_refused_as_such() -> None:
+    wish = Wish({0.01: 20}, None, 1e-4)
+
+    with pytest.raises(CertificationError, match="divided by a constant") as refusal:
+        plan_mean(wish, low=-1.7e308, high=1.7e308)
+
+    assert "level 0" not in str(refusal.value)
+
+
 @pytest.mark.slow
 def test_no_error_at_all_is_no_division_by_zero(plan: ProtocolPlan) -> None:
     perfect = replace(plan.recommended, standard_error=0.0)
@@ -222,9 +231,11 @@ def test_units_do_not_matter(
 ) -> None:
     monkeypatch.setattr(planning, "_MODES", ("agnostic",))
 
-    wide = plan_mean(Wish(SMALL, None, 1e-4), low=-8e307, high=8e307, spread=8e307 / 3)
+    half = 1e308
+    wide = plan_mean(Wish(SMALL, None, 1e-4), low=-half, high=half, spread=half / 3)
 
-    factor = 8e307 / 30.0
+    # The width is beyond the largest number, and errors are not.
+    factor = half / 30.0
     for name, error in errors(wide).items():
         # Rounding.
         assert error / factor == pytest.approx(errors(plan)[name], rel=1e-9)

@@ -35,6 +35,10 @@ from shuffledp.types import Mode
 
 # Means at which other errors are predicted, from -1 to 1 in units of half the range.
 _PARTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_BEYOND_NUMBERS = (
+    "messages are nearly nothing but noise, or errors exceed the largest number: expected "
+    "larger levels, or values and range divided by a constant."
+)
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 _LEFT_OUT = tuple(
     f"{name}: {CATALOG[name].left_out}"
@@ -184,9 +188,6 @@ def _designs_of(
         except CertificationError as error:
             left_out.append(f"{mechanism} ({protocol.mode}): {error}")
             continue
-        if design is None:
-            left_out.append(f"{mechanism} ({protocol.mode}): {NO_INFORMATION}")
-            continue
         designs.append(design)
     return designs, left_out
 
@@ -222,12 +223,17 @@ def _passed_over(
 
 def _mean_design(
     protocol: Mean, wish: Wish, error_of: ErrorOf, mean: float | None
-) -> CollectionDesign | None:
-    """Returns the design of the protocol in its best size; None without information."""
+) -> CollectionDesign:
+    """Returns the design of the protocol in its best size.
+
+    Raises:
+        CertificationError: If no levels meet the targets, or the error is infinite.
+    """
     protocol, people, guarantee = fit_size(protocol, wish, error_of)
     error = error_of(protocol, people)
     if math.isinf(error):
-        return None
+        has_zero = people.epsilons[0] == 0.0
+        raise CertificationError(NO_INFORMATION if has_zero else _BEYOND_NUMBERS)
     bias = protocol.predicted_bias(people, mean=mean)
     return CollectionDesign(
         name=plan_name(protocol),
