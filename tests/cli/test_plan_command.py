@@ -39,6 +39,42 @@ def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
         "local model, no shuffler",
         "all people at the strictest choice",
     ]
+    # A level of devices has no target.
+    if asked == "levels":
+        assert answer["options"][0]["levels"] == [
+            {"epsilon_local": 0.5, "count": 50},
+            {"epsilon_local": 1.0, "count": 100},
+        ]
+
+
+@pytest.mark.slow
+def test_levels_name_their_targets_where_these_change_order(command: Command) -> None:
+    # Apart from the others, 20 people need a smaller level for a larger target.
+    targets = ("--targets", "0.3:2000,0.4:20")
+
+    mean = command(*MEAN, *targets, "--json").json()
+
+    named = {
+        option["mode"]: [(each["count"], each["target"]) for each in option["levels"]]
+        for option in mean["options"]
+    }
+    assert named["agnostic"] == [(2000, 0.3), (20, 0.4)]
+    assert named["stratified"] == [(20, 0.4), (2000, 0.3)]
+
+
+def test_counts_name_the_targets_of_single_messages(command: Command) -> None:
+    counts = ("plan", "counts", "--buckets", "2", "--max-messages", "3")
+
+    answer = command(*counts, "--targets", "0.5:900,1:100", "--json").json()
+
+    single = answer["single_message"]
+    assert [(each["count"], each["target"]) for each in single["levels"]] == [
+        (900, 0.5),
+        (100, 1.0),
+    ]
+    for design in (*answer["designs"], answer["noise_from_shuffler"]):
+        levels = design["guarantee"]["levels"]
+        assert [level["target"] for level in levels] == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("statistic", [FREQUENCY])

@@ -121,7 +121,7 @@ def test_estimated_levels_are_near_those_that_are_certified() -> None:
     wish = Wish(targets={0.1: 4_000, 0.2: 6_000}, delta=1e-6)
     protocol = Frequency(17)
 
-    about, (people, _) = people_estimate(wish, protocol), wish.fit(protocol)
+    about, people = people_estimate(wish, protocol), wish.fit(protocol).people
 
     # The estimate of delta is right to a twentieth, that of a level to far less.
     assert about.epsilons == pytest.approx(people.epsilons, rel=0.01)

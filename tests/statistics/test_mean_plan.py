@@ -7,7 +7,7 @@ import pytest
 from oracles.means import mean_by
 
 from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.planning.protocol_plan import ProtocolPlan
 from shuffledp.planning.wish import Wish
@@ -181,7 +181,7 @@ def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -
     levels = account(laplace, people, delta=1e-6).levels
     targets = {level.epsilon_central: level.count for level in levels}
 
-    fitted, _ = Wish(None, targets, 1e-6).fit(Mean(20.0, 80.0))
+    fitted = Wish(None, targets, 1e-6).fit(Mean(20.0, 80.0)).people
 
     error = Mean(20.0, 80.0).predicted_error(fitted, mean=50.0, spread=10.0)
     assert error**2 <= 0.2 * laplace.predicted_error(people) ** 2
@@ -316,7 +316,7 @@ def test_protocols_that_were_passed_over_are_certified_if_no_other_will_do(
 ) -> None:
     def without_grid(
         protocol: Mean, wish: Wish, error_of: ErrorOf
-    ) -> tuple[Mean, Population, Guarantee]:
+    ) -> tuple[Mean, Calibration]:
         if protocol.randomizer.mechanism == "grid-response":
             raise CertificationError("Refused here.")
         return fit_size(protocol, wish, error_of)

@@ -33,15 +33,15 @@ def test_the_size_is_nearly_the_best_of_all_that_were_certified(
     wish = Wish(targets=targets, delta=1e-6)
     unsized = sdp.Mean(0.0, 1.0, mode, sdp.GridResponse(0.0, 1.0))
 
-    protocol, people, guarantee = fit_size(unsized, wish, ERRORS)
+    protocol, fitted = fit_size(unsized, wish, ERRORS)
 
     every = []
     for size in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 30):
         other = replace(unsized, randomizer=sdp.GridResponse(num_values=size))
-        every.append(ERRORS(other, wish.fit(other)[0]))
+        every.append(ERRORS(other, wish.fit(other).people))
     # Errors are flat around the best size.
-    assert ERRORS(protocol, people) <= 1.02 * min(every)
-    for level, target in zip(guarantee.levels, targets, strict=True):
+    assert ERRORS(protocol, fitted.people) <= 1.02 * min(every)
+    for level, target in zip(fitted.guarantee.levels, targets, strict=True):
         # Certified numbers are rounded upward, in the sixth digit.
         assert level.epsilon_central <= target * (1.0 + 1.1e-5)
 

@@ -1,13 +1,15 @@
 """`shuffledp calibrate`: levels, people or rounds that keep central targets."""
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import click
 
-from shuffledp.accounting.calibration.calibrated_population import Calibration
+from shuffledp.accounting.calibration.calibrated_population import (
+    Calibration,
+    level_records,
+)
 from shuffledp.accounting.calibration.calibration import (
     composable_rounds,
     largest_budget,
@@ -263,7 +265,7 @@ def _people_and_targets(levels: str, targets: str) -> tuple[Population, list[flo
 def _show(calibration: Calibration, words: str, as_json: bool, **more: float) -> None:
     if as_json:
         show_json(
-            {"levels": _level_records(calibration)}
+            {"levels": level_records(calibration.people, calibration.targets)}
             | more
             | ({"caution": calibration.caution} if calibration.caution else {})
             | {"guarantee": calibration.guarantee.to_dict()}
@@ -273,20 +275,3 @@ def _show(calibration: Calibration, words: str, as_json: bool, **more: float) ->
     show(f"{words}\n", table)
     if calibration.caution:
         show(f"\n{calibration.caution}")
-
-
-def _level_records(calibration: Calibration) -> list[dict[str, float]]:
-    """Returns levels with their targets, whose order may be another one."""
-    people = calibration.people
-    levels = zip(
-        people.epsilons.tolist(),
-        people.counts.tolist(),
-        calibration.targets,
-        strict=True,
-    )
-    return [
-        {"epsilon_local": level, "count": count}
-        # A level that another one is changed beside has no target.
-        | ({"target": target} if math.isfinite(target) else {})
-        for level, count, target in levels
-    ]

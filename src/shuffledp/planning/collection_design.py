@@ -18,6 +18,7 @@ class CollectionDesign:
         name: Of the mechanism, with its chosen parameters.
         mode: "agnostic" or "stratified".
         people: Levels, and people at each.
+        targets: Central epsilon that was asked for at each level, infinite for none.
         guarantee: Of each level, after the shuffle.
         standard_error: Predicted, for the mean or share among the people who take part.
         bias_limit: Upper bound of the bias; 0 if the estimate is unbiased.
@@ -30,6 +31,7 @@ class CollectionDesign:
     name: str
     mode: Mode
     people: Population
+    targets: tuple[float, ...]
     guarantee: Guarantee
     standard_error: float
     bias_limit: float

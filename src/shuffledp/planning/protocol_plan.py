@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.accounting.calibration.calibrated_population import level_records
 from shuffledp.format_number import finite_or_none, plain
 from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.planning.collection_design import (
@@ -193,6 +194,7 @@ class ProtocolPlan:
                     if design.largest_error is None
                     else finite_or_none(design.largest_error),
                     "bits_per_person": design.bits,
+                    "levels": level_records(design.people, design.targets),
                     "guarantee": design.guarantee.to_dict(),
                 }
                 for design in self.options

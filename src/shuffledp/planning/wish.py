@@ -7,10 +7,10 @@ from typing import Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_whole
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration import largest_budgets
 from shuffledp.accounting.calibration.calibration_search import positive_targets
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
@@ -82,8 +82,8 @@ class Wish:
             return replace(self, targets=uniform)
         return replace(self, levels=uniform)
 
-    def fit(self, protocol: Any) -> tuple[Population, Guarantee]:
-        """Returns the levels for a protocol, and their guarantee.
+    def fit(self, protocol: Any) -> Calibration:
+        """Returns the levels for a protocol with their targets and their guarantee.
 
         Raises:
             CertificationError: If no levels meet the targets.
@@ -91,14 +91,13 @@ class Wish:
         if self.targets is not None:
             promise = Promise(protocol, self.delta, self.absent)
             # Each protocol gets its own levels: the largest that meet the targets.
-            answer = largest_budgets(promise, self.targets)
-            return answer.people, answer.guarantee
+            return largest_budgets(promise, self.targets)
         people = Population.from_counts(dict(self.asked))
         # No quantiles: yardsticks need the central epsilon of every level.
         guarantee = account(
             protocol, people, delta=self.delta, absent=self.absent, quantiles=False
         )
-        return people, guarantee
+        return Calibration(people, (math.inf,) * people.epsilons.size, guarantee)
 
 
 def predictable(error_of: Callable[[Population], float], people: Population) -> float:

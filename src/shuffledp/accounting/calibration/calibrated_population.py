@@ -1,5 +1,7 @@
 """The answer of a calibration: a population, its targets and its certified guarantee."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shuffledp.accounting.guarantee import Guarantee
@@ -27,7 +29,7 @@ class Calibration:
 
     Attributes:
         people: The calibrated population.
-        targets: Requested central epsilon of each of its levels.
+        targets: Requested central epsilon of each of its levels, infinite for none.
         guarantee: Certified guarantee of the population.
         is_largest: Whether levels were raised as far as their targets allow, each.
     """
@@ -80,3 +82,24 @@ class Calibration:
 
     def _repr_html_(self) -> str:
         return as_html(*self.guarantee.views())
+
+
+def level_records(
+    people: Population, targets: Sequence[float]
+) -> list[dict[str, float]]:
+    """Returns levels with their targets as plain values, for JSON.
+
+    >>> level_records(Population.from_counts({0.5: 3, 2.0: 1}), [math.inf, 0.1])
+    [{'epsilon_local': 0.5, 'count': 3}, {'epsilon_local': 2.0, 'count': 1, 'target': 0.1}]
+
+    Args:
+        people: Levels, and people at each.
+        targets: Requested central epsilon of each level, infinite for none: their order may
+            be another one.
+    """
+    levels = zip(people.epsilons.tolist(), people.counts.tolist(), targets, strict=True)
+    return [
+        {"epsilon_local": level, "count": count}
+        | ({"target": target} if math.isfinite(target) else {})
+        for level, count, target in levels
+    ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.calibration.calibrated_population import level_records
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup
 from shuffledp.accounting.counts.rate_statement import check_delta
@@ -119,6 +120,7 @@ class CountsPlan:
                 "name": _name(self.single),
                 "standard_error": self.single_error,
                 "bits_per_person": self.single.bits,
+                "levels": level_records(self.single.people, self.single.targets),
                 "guarantee": self.single.guarantee.to_dict(),
             },
             "reason": self.reason,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
@@ -118,7 +119,7 @@ def plan_frequency(
         ),
         error_of=partial(protocol.predicted_error, share=share),
         local_error=local_error,
-        fit_strictest=lambda strictest: strictest.fit(protocol)[0],
+        fit_strictest=lambda strictest: strictest.fit(protocol).people,
         others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
@@ -172,13 +173,12 @@ def compared_protocols(
         except CertificationError as error:
             left_out.append(f"{mode}: {error}")
             continue
-        oracles = list(_oracles(compared_kinds, num_categories, fitted[0], mode, share))
+        people = fitted.people
+        oracles = list(_oracles(compared_kinds, num_categories, people, mode, share))
         passed_over: dict[int, str] = {}
         if len(wish.asked) > 1:
             least_error = min((design.error for design in options), default=math.inf)
-            passed_over = _passed_over(
-                oracles, wish, fitted[0], mode, share, least_error
-            )
+            passed_over = _passed_over(oracles, wish, people, mode, share, least_error)
             left_out += passed_over.values()
         for position, (name, oracle) in enumerate(oracles):
             if position in passed_over:
@@ -255,12 +255,9 @@ def _central(guarantee: Guarantee) -> dict[float, int]:
 
 
 def _frequency_design(
-    name: str,
-    protocol: Frequency,
-    fitted: tuple[Population, Guarantee],
-    share: float,
+    name: str, protocol: Frequency, fitted: Calibration, share: float
 ) -> CollectionDesign | None:
-    people, guarantee = fitted
+    people = fitted.people
     error = _error(protocol, people, share)
     # Infinite: messages carry no information.
     if math.isinf(error):
@@ -269,7 +266,8 @@ def _frequency_design(
         name=name,
         mode=protocol.mode,
         people=people,
-        guarantee=guarantee,
+        targets=fitted.targets,
+        guarantee=fitted.guarantee,
         standard_error=error,
         bias_limit=0.0,
         bits=protocol.randomizer.bits_per_person(people.epsilons),

@@ -133,7 +133,7 @@ num_values=3))
         ),
         error_of=partial(protocol.predicted_error, mean=mean, spread=spread),
         local_error=local_error,
-        fit_strictest=lambda strictest: strictest.fit(protocol)[0],
+        fit_strictest=lambda strictest: strictest.fit(protocol).people,
         others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
@@ -229,7 +229,8 @@ def _mean_design(
     Raises:
         CertificationError: If no levels meet the targets, or the error is infinite.
     """
-    protocol, people, guarantee = fit_size(protocol, wish, error_of)
+    protocol, fitted = fit_size(protocol, wish, error_of)
+    people = fitted.people
     error = error_of(protocol, people)
     if math.isinf(error):
         has_zero = people.epsilons[0] == 0.0
@@ -239,7 +240,8 @@ def _mean_design(
         name=plan_name(protocol),
         mode=protocol.mode,
         people=people,
-        guarantee=guarantee,
+        targets=fitted.targets,
+        guarantee=fitted.guarantee,
         standard_error=error,
         bias_limit=bias,
         bits=protocol.randomizer.bits_per_person(people.epsilons),

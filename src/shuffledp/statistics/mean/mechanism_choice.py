@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.planning.candidate_ranking import people_estimate
 from shuffledp.planning.wish import Wish, predictable
 from shuffledp.population import Population
@@ -68,10 +68,8 @@ def sized_at_levels(protocol: Mean, people: Population, error_of: ErrorOf) -> Me
     return min(sizes, key=lambda sized: error_of(sized, people))
 
 
-def fit_size(
-    protocol: Mean, wish: Wish, error_of: ErrorOf
-) -> tuple[Mean, Population, Guarantee]:
-    """Returns the protocol in its best size, with its levels and their guarantee.
+def fit_size(protocol: Mean, wish: Wish, error_of: ErrorOf) -> tuple[Mean, Calibration]:
+    """Returns the protocol in its best size, with its levels.
 
     Args:
         protocol: In any size.
@@ -84,18 +82,18 @@ def fit_size(
     if wish.targets is None:
         people = Population.from_counts(dict(wish.asked))
         protocol = sized_at_levels(protocol, people, error_of)
-        return protocol, *wish.fit(protocol)
-    people, guarantee = wish.fit(protocol)
+        return protocol, wish.fit(protocol)
+    fitted = wish.fit(protocol)
     for _ in range(_MOST_STEPS):
-        sized = _sized_alike(protocol, people, error_of)
+        sized = _sized_alike(protocol, fitted.people, error_of)
         if sized == protocol:
             break
         # Predictions narrow sizes down; errors at certified levels decide.
-        own_people, own_guarantee = wish.fit(sized)
-        if error_of(sized, own_people) >= error_of(protocol, people):
+        own_fitted = wish.fit(sized)
+        if error_of(sized, own_fitted.people) >= error_of(protocol, fitted.people):
             break
-        protocol, people, guarantee = sized, own_people, own_guarantee
-    return protocol, people, guarantee
+        protocol, fitted = sized, own_fitted
+    return protocol, fitted
 
 
 def estimated_size(
