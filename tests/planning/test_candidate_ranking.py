@@ -65,6 +65,29 @@ def test_estimates_that_are_near_are_certified_and_known_errors_are_told_apart()
     assert list(left_out_reasons(known, "stratified", least=0.5)) == [0]
 
 
+def test_two_of_several_estimates_that_are_near_are_certified() -> None:
+    candidates = [estimated("a", 1.08), estimated("b", 1.0), estimated("c", 1.05)]
+
+    reasons = left_out_reasons(candidates, "stratified", least=0.5)
+
+    assert list(reasons) == [0]
+    # Errors that are known, or only enclosed, are no estimates.
+    others = [Candidate.certain("d", 1.01), Candidate("e", math.nan, 0.5, 3.0)]
+    assert list(left_out_reasons([*candidates, *others], "stratified", least=0.5)) == [
+        0
+    ]
+
+
+def test_the_best_unbiased_candidate_is_certified_beside_two_biased_ones() -> None:
+    biased = [estimated(name, 0.9, unbiased=False) for name in "ab"]
+
+    reasons = left_out_reasons(
+        [*biased, estimated("c", 1.0), estimated("d", 1.01)], "agnostic", least=0.5
+    )
+
+    assert list(reasons) == [3]
+
+
 def test_errors_lie_between_those_of_the_smallest_and_the_largest_target() -> None:
     candidate = Candidate.for_targets(
         "a", WISH, of_one_target(lambda target: 6.0 / target)

@@ -9,6 +9,7 @@ from shuffledp.planning.wish import Wish
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.statistics.frequency import compared_protocols
 from shuffledp.statistics.frequency import frequency_plan as planning
 from shuffledp.statistics.frequency.frequency_plan import plan_frequency
 from shuffledp.types import Mode
@@ -186,7 +187,7 @@ def test_options_without_a_proof_are_left_out_with_the_reason(
     monkeypatch.setattr(Wish, "fit", fails_for_subsets)
     monkeypatch.setattr(planning, "_MODES", ("agnostic",))
     compared = (KRandomizedResponse, SubsetSelection)
-    monkeypatch.setattr(planning, "_MECHANISMS", compared)
+    monkeypatch.setattr(compared_protocols, "_MECHANISMS", compared)
 
     plan = plan_frequency(Wish({1.0: 8}, None, 1e-2), num_categories=4)
 

@@ -7,14 +7,12 @@ import pytest
 from oracles.means import mean_by
 
 from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
-from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.planning.protocol_plan import ProtocolPlan
 from shuffledp.planning.wish import Wish
 from shuffledp.statistics.frequency.frequency_plan import plan_frequency
 from shuffledp.statistics.mean import mean_plan as planning
 from shuffledp.statistics.mean.mean_plan import plan_mean
-from shuffledp.statistics.mean.mechanism_choice import ErrorOf, fit_size
 
 SMALL = {0.5: 60, 1.0: 140}
 
@@ -308,23 +306,3 @@ def test_something_else_than_a_wish_is_refused() -> None:
         plan_mean({1.0: 50}, low=0.0, high=1.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="got list"):
         Wish(levels=[1, 2])  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_protocols_that_were_passed_over_are_certified_if_no_other_will_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def without_grid(
-        protocol: Mean, wish: Wish, error_of: ErrorOf
-    ) -> tuple[Mean, Calibration]:
-        if protocol.randomizer.mechanism == "grid-response":
-            raise CertificationError("Refused here.")
-        return fit_size(protocol, wish, error_of)
-
-    monkeypatch.setattr(planning, "fit_size", without_grid)
-    monkeypatch.setattr(planning, "_MODES", ("agnostic",))
-
-    plan = plan_mean(Wish(targets={0.3: 4_000, 0.6: 6_000}), low=0.0, high=1.0)
-
-    assert plan.recommended.protocol.randomizer.unbiased
-    assert "grid-response (agnostic): Refused here." in plan.left_out

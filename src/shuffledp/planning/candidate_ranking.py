@@ -4,7 +4,8 @@ At given levels, errors are known before anything is certified. For central targ
 are estimated, and errors with them; where no estimate succeeds, an error lies between those
 at the largest and at the smallest target for all people. What a plan states is certified
 all the same: of every mode the best candidate, of the recommended mode the next one, too,
-if it is near, and whatever may be one of these as far as estimates can tell.
+if it is near, and whatever may be one of these as far as estimates can tell; of several
+estimates that are so near, two.
 """
 
 import math
@@ -27,6 +28,9 @@ _DOUBT = 1.1
 _BELOW_LARGEST_TARGET, _ABOVE_SMALLEST_TARGET = 2.0, 1.5
 # A certificate of the next candidate is not worth its time where its error is larger.
 _NEAR = 2.0
+# Estimates that are certified of one mode: of more, whose errors are nearly the same, any
+# will do.
+_MOST_CERTIFIED = 2
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,11 @@ class Candidate:
     def known(self) -> bool:
         """Whether the error is no estimate."""
         return self.least == self.most
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether the error is estimated, and not only enclosed."""
+        return not (self.known or math.isnan(self.error))
 
     @classmethod
     def certain(cls, name: str, error: float) -> "Candidate":
@@ -135,13 +144,18 @@ def left_out_reasons(
     # The best of a mode and, where it may be recommended, the next.
     if rivals and best_candidate.least < least:
         limit = max(limit, rivals[0].most)
+    estimates = [
+        each for each in candidates if each.least <= limit and each.is_estimate
+    ]
+    estimates.sort(key=lambda each: each.error)
+    spare = [each for each in estimates[_MOST_CERTIFIED:] if each is not best_candidate]
     return {
         position: (
             f"{each.name} ({mode}): its error is {_about(each)}, and that of "
             f"{best_candidate.name} {_about(best_candidate)}; it was not certified."
         )
         for position, each in enumerate(candidates)
-        if each.least > limit
+        if each.least > limit or any(each is other for other in spare)
     }
 
 

@@ -17,7 +17,7 @@ from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
 from shuffledp.statistics.counts.hashed_counts import hashed_counts
 from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_families
-from shuffledp.statistics.frequency.frequency_plan import compared_protocols
+from shuffledp.statistics.frequency.compared_protocols import compared_protocols
 from shuffledp.statistics.questionnaire.hashed.hashed_rows import can_be_hashed
 
 # Buckets up to which single messages are compared: beyond, that takes longer than noise.

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
 from shuffledp.format_number import plain
@@ -174,7 +175,7 @@ def _designs_of(
     """Returns certified designs of one mode, and why others are left out."""
     designs: list[CollectionDesign] = []
     left_out: list[str] = []
-    passed_over = _passed_over(compared, wish, error_of, mean, smallest_error)
+    sized, passed_over = _ranked(compared, wish, error_of, mean, smallest_error)
     # Those that are passed over come last, for the case that no other will do.
     for position in sorted(range(len(compared)), key=passed_over.__contains__):
         if position in passed_over and any(not d.bias_limit for d in designs):
@@ -184,52 +185,60 @@ def _designs_of(
         mechanism = protocol.randomizer.mechanism
         on_step(f"{mechanism}, {protocol.mode}")
         try:
-            design = _mean_design(protocol, wish, error_of, mean)
+            if position in sized:
+                fitted = sized[position], wish.fit(sized[position])
+            else:
+                fitted = fit_size(protocol, wish, error_of)
+            designs.append(_mean_design(*fitted, error_of, mean))
         except CertificationError as error:
             left_out.append(f"{mechanism} ({protocol.mode}): {error}")
-            continue
-        designs.append(design)
     return designs, left_out
 
 
-def _passed_over(
+def _ranked(
     protocols: Sequence[Mean],
     wish: Wish,
     error_of: ErrorOf,
     mean: float | None,
     smallest_error: float,
-) -> dict[int, str]:
-    """Returns why protocols of one mode are not certified, by their positions."""
+) -> tuple[dict[int, Mean], dict[int, str]]:
+    """Returns best sizes, as estimated, and why protocols of one mode are not certified.
+
+    Both are by positions; sizes are missing where nothing is estimated.
+    """
+    sized: dict[int, Mean] = {}
     # At given levels certificates are quick, and with one target both modes are.
     if wish.targets is None or len(wish.targets) == 1:
-        return {}
+        return sized, {}
 
-    def estimate(targets: Wish, *, protocol: Mean) -> float:
-        sized, people = estimated_size(protocol, targets, error_of)
-        bias = sized.predicted_bias(people, mean=mean)
-        return math.hypot(error_of(sized, people), bias)
+    def estimate(targets: Wish, *, position: int) -> float:
+        protocol, people = estimated_size(protocols[position], targets, error_of)
+        if targets is wish:
+            sized[position] = protocol
+        bias = protocol.predicted_bias(people, mean=mean)
+        return math.hypot(error_of(protocol, people), bias)
 
     candidates = [
         Candidate.for_targets(
             protocol.randomizer.mechanism,
             wish,
-            partial(estimate, protocol=protocol),
+            partial(estimate, position=position),
             unbiased=protocol.randomizer.unbiased,
         )
-        for protocol in protocols
+        for position, protocol in enumerate(protocols)
     ]
-    return left_out_reasons(candidates, protocols[0].mode, least=smallest_error)
+    reasons = left_out_reasons(candidates, protocols[0].mode, least=smallest_error)
+    return sized, reasons
 
 
 def _mean_design(
-    protocol: Mean, wish: Wish, error_of: ErrorOf, mean: float | None
+    protocol: Mean, fitted: Calibration, error_of: ErrorOf, mean: float | None
 ) -> CollectionDesign:
-    """Returns the design of the protocol in its best size.
+    """Returns the design of a protocol with its levels.
 
     Raises:
-        CertificationError: If no levels meet the targets, or the error is infinite.
+        CertificationError: If the error is infinite.
     """
-    protocol, fitted = fit_size(protocol, wish, error_of)
     people = fitted.people
     error = error_of(protocol, people)
     if math.isinf(error):

@@ -26,7 +26,7 @@ from shuffledp.types import Mode
 ErrorOf: TypeAlias = Callable[[Mean, Population], float]
 
 COMPARED = tuple(name for name in NUMBER_MECHANISMS if not CATALOG[name].left_out)
-# Sizes settle after one or two more certificates.
+# Sizes settle after one or two more steps.
 _MOST_STEPS = 3
 # At the same levels another mechanism may have a weaker guarantee than the usual one: it is
 # chosen where its error is smaller than this part of the usual one's.
@@ -84,16 +84,14 @@ def fit_size(protocol: Mean, wish: Wish, error_of: ErrorOf) -> tuple[Mean, Calib
         protocol = sized_at_levels(protocol, people, error_of)
         return protocol, wish.fit(protocol)
     fitted = wish.fit(protocol)
-    for _ in range(_MOST_STEPS):
-        sized = _sized_alike(protocol, fitted.people, error_of)
-        if sized == protocol:
-            break
-        # Predictions narrow sizes down; errors at certified levels decide.
-        own_fitted = wish.fit(sized)
-        if error_of(sized, own_fitted.people) >= error_of(protocol, fitted.people):
-            break
-        protocol, fitted = sized, own_fitted
-    return protocol, fitted
+    fits = {protocol: fitted}
+
+    def people_of(sized: Mean) -> Population:
+        fits[sized] = wish.fit(sized)
+        return fits[sized].people
+
+    sized, _ = _best_size(protocol, fitted.people, people_of, error_of)
+    return sized, fits[sized]
 
 
 def estimated_size(
@@ -104,9 +102,34 @@ def estimated_size(
     Raises:
         CertificationError: If nothing is estimated.
     """
-    people = people_estimate(wish, protocol)
-    sized = _sized_alike(protocol, people, error_of)
-    return sized, people if sized == protocol else people_estimate(wish, sized)
+    people_of = partial(people_estimate, wish)
+    return _best_size(protocol, people_of(protocol), people_of, error_of)
+
+
+def _best_size(
+    protocol: Mean,
+    people: Population,
+    people_of: Callable[[Mean], Population],
+    error_of: ErrorOf,
+) -> tuple[Mean, Population]:
+    """Returns the size of smallest error at its own levels, and these.
+
+    Args:
+        protocol: In any size.
+        people: Its levels.
+        people_of: Returns the levels of another size.
+        error_of: By which sizes are compared.
+    """
+    for _ in range(_MOST_STEPS):
+        sized = _sized_alike(protocol, people, error_of)
+        if sized == protocol:
+            break
+        # Predictions narrow sizes down; errors at their own levels decide.
+        own_people = people_of(sized)
+        if error_of(sized, own_people) >= error_of(protocol, people):
+            break
+        protocol, people = sized, own_people
+    return protocol, people
 
 
 def usual_at_levels(
