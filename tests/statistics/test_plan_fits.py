@@ -60,7 +60,7 @@ def test_sizes_are_certified_where_nothing_is_estimated(
     plan = plan_mean(Wish(targets=TARGETS), low=0.0, high=1.0)
 
     grids = [each for each in fits if each.randomizer.mechanism == "grid-response"]
-    assert len(set(grids)) > 2
+    assert len(set(grids)) >= 2
     assert plan.recommended.protocol in fits
 
 
