@@ -145,7 +145,7 @@ class UpperProfile:
                 if best[1] < 1.0 and bound.estimate(epsilon) > skipped_ratio * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
-                # No other proof can bring more than a few thousandths.
+                # No other proof can bring more than the search was to find.
                 if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
                     break
         return best

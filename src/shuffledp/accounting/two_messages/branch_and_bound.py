@@ -2,7 +2,7 @@
 
 All data of a population lie in one box. The boxes with the largest bounds are cut in
 two, along the bands that make a bound loose, until no bound exceeds the worst data seen
-by more than a thousandth (a little more in compositions), cutting no longer helps, or a
+by more than a thousandth (up to twenty in compositions), cutting no longer helps, or a
 stated effort is spent. It may end at any time: the largest bound of the boxes that are
 left is proven. Where there are few data, all of them are evaluated.
 """
