@@ -10,23 +10,13 @@ from oracles.bits import Crowd, random_crowd
 
 from shuffledp import Population
 from shuffledp.accounting.lower_profiles import lower_profiles
-from shuffledp.accounting.two_messages import binary_population, branch_and_bound
+from shuffledp.accounting.two_messages import branch_and_bound
 from shuffledp.accounting.two_messages.binary_population import (
-    MAX_BANDS,
-    MAX_BANDS_COMPOSED,
-    _distinct,
-    narrower,
-    nested,
     wider,
 )
 from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
-from shuffledp.accounting.two_messages.two_message_bound import (
-    two_message_attack,
-    two_message_bound,
-)
 from shuffledp.accounting.upper_profiles import upper_profiles
-from shuffledp.cover import TwoMessages
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
@@ -66,6 +56,27 @@ def test_worst_data_of_small_crowds_lie_between_the_ends(
     assert math.exp(found.lower) <= seen * (1.0 + 1e-11) + 1e-15
     # The search ended because it was good enough, and not for lack of effort.
     assert found.upper <= found.lower + 1.1e-3 or worst < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("num_levels", "most"), [(2, 1e-3), (3, 3e-3), (5, 3e-3), (6, 2e-2)]
+)
+def test_composed_searches_end_sooner_the_more_levels_there_are(
+    monkeypatch: pytest.MonkeyPatch, num_levels: int, most: float
+) -> None:
+    monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+    levels = np.linspace(0.4, 2.5, num_levels).tolist()
+    crowd = symmetric(levels, [2] * num_levels, num_levels - 1)
+    tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), 1.2)
+
+    found = search(tilted, is_quick=True)
+
+    worst = max(crowd.divergence(data, 1.2) for data in crowd.all_data())
+    assert worst <= math.exp(found.upper) * (1.0 + 1e-11)
+    assert found.enough == most
+    assert found.upper <= found.lower + most
+    # Alone, every search aims for the same.
+    assert search(tilted).enough == 1e-3
 
 
 @pytest.mark.parametrize("effort", [1, 5, 20])
@@ -136,68 +147,6 @@ def test_large_crowds_are_certified_just_above_those_who_agree(
     assert math.exp(searched(crowd, epsilon * 1.001).upper) < delta
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bands_are_on_the_safe_side(seed: int) -> None:
-    # More levels than bands, of few people: all of them can be told apart elsewhere.
-    rng = np.random.default_rng(seed)
-    flips = np.sort(rng.uniform(0.05, 0.5, 2 * MAX_BANDS))
-    ones = np.ones(flips.size, dtype=np.int64)
-    crowd = Crowd(flips, 1.0 - flips, ones, 0.7, 0.3)
-    epsilon = 0.1
-
-    upper = search(TiltedPopulation(wider(crowd.bits, ones), epsilon)).upper
-    lower = search(TiltedPopulation(narrower(crowd.bits, ones), epsilon)).lower
-
-    some = [np.zeros(ones.size), ones, rng.integers(0, 2, ones.size)]
-    exact = max(crowd.divergence(data.tolist(), epsilon) for data in some)
-    assert exact <= math.exp(upper) <= 1.3 * exact
-    assert 0.7 * exact <= math.exp(lower)
-    assert lower <= upper
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_bands_of_many_levels_need_no_comparison_of_all(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(seed)
-    flips = rng.choice(np.append(rng.uniform(0.0, 0.5, 2_000), [1e-200, 1e-180]), 3_000)
-    bits = TwoMessages(np.stack([flips, flips]), 0.4, 0.3)
-    counts = rng.integers(0, 4, flips.size)
-
-    bands = wider(bits, counts)
-
-    # As if no level had been looked at: equal ones are merged first.
-    monkeypatch.setattr(binary_population, "_LOOKED_AT", 0)
-    assert wider(bits, counts).key == bands.key
-    assert bands.counts.size <= MAX_BANDS
-
-
-def test_compositions_tell_fewer_bands_apart() -> None:
-    people = Population.from_budgets(np.linspace(0.5, 3.0, 1_000))
-    pairs = KRandomizedResponse(2).covers([3.0], people, delta=1e-6)[0]
-
-    single, composed = (
-        two_message_bound(pairs, people.counts, 999, absent=0, is_composed=is_composed)
-        for is_composed in (False, True)
-    )
-
-    assert single is not None
-    assert composed is not None
-    assert MAX_BANDS_COMPOSED < single.num_bands <= MAX_BANDS
-    assert composed.num_bands <= MAX_BANDS_COMPOSED
-    # Wider bands bound no less.
-    assert single.delta(0.02) <= composed.delta(0.02) * (1.0 + 1e-3)
-
-
-def test_intervals_may_be_nested_or_not() -> None:
-    def bits(ones: list[float], zeros: list[float]) -> TwoMessages:
-        return TwoMessages(np.array([ones, zeros]), 0.5, 0.2)
-
-    assert nested(bits([0.1, 0.3], [0.1, 0.3]))
-    assert nested(bits([0.1, 0.3, 0.3], [0.5, 0.5, 0.6]))
-    assert not nested(bits([0.1, 0.3], [0.3, 0.1]))
-
-
 @pytest.mark.parametrize("epsilon", np.linspace(1e-5, 1.5e-4, 12).tolist())
 def test_ends_of_a_billion_fair_coins_do_not_cross(epsilon: float) -> None:
     device, people = (
@@ -248,14 +197,6 @@ def test_unlike_others_hide_ones_and_zeros_differently() -> None:
     assert first.bits is not None
     assert second.bits is not None
     assert np.array_equal(first.bits.least, second.bits.least[::-1])
-
-
-def test_bands_without_a_common_chance_are_not_attacked() -> None:
-    fair = np.linspace(0.49, 0.5, 299)
-    least = np.stack([np.append(fair, 0.9), np.append(1.0 - fair, 0.1)])
-    bits = TwoMessages(least, 0.4, 0.3)
-
-    assert two_message_attack(bits, np.full(300, 4)) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 0.7, 1.5, 2.3])
@@ -324,13 +265,3 @@ def test_many_searches_of_one_bound_stay_above_the_worst_data(
         worst = max(crowd.divergence(data, epsilon) for data in crowd.all_data())
         assert worst <= delta * (1.0 + 1e-9) + 1e-15
         assert profile.delta(epsilon) <= delta
-
-
-@pytest.mark.parametrize("num_pairs", [1, 2, 1_000])
-def test_ranks_of_pairs_are_those_of_numpy(num_pairs: int) -> None:
-    pairs = np.random.default_rng(7).integers(12, size=(2, num_pairs)) / 8.0
-
-    ranks = _distinct(pairs)
-
-    _, expected = np.unique(pairs, axis=1, return_inverse=True)
-    assert ranks.tolist() == expected.ravel().tolist()
