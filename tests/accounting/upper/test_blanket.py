@@ -96,7 +96,7 @@ def test_expected_positive_mean_loss_never_increases_with_the_count(
 
 
 @pytest.mark.parametrize(
-    ("count", "kind"), [(100, blanket._Counted), (10**5, ContourBound)]
+    ("count", "kind"), [(100, blanket._Prepared), (10**5, ContourBound)]
 )
 def test_few_messages_are_counted_and_many_integrated(
     count: int, kind: type[object]

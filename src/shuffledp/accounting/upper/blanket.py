@@ -11,9 +11,10 @@ of others who send a blanket message: a sum of Bernoulli(gamma_i) variables. For
 randomizers this is Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, Lemma 5.3; the
 proof (reveal all messages outside of the blanket) never needs them to be equal.
 
-Three evaluators: `counting` adds up the sum, exactly, where it has few terms; `contour`
-integrates, at a cost that does not depend on how many there would be; and for a handful of
-blanket messages of any other kind `few_messages` adds up the first summands.
+Four evaluators: `counting` adds up the sum, exactly, where it has few terms, and
+`enumerated` where few messages are of few kinds; `contour` integrates, at a cost that does
+not depend on how many there would be; and for a handful of blanket messages of many kinds
+`few_messages` adds up the first summands.
 """
 
 import functools
@@ -28,7 +29,8 @@ from shuffledp.accounting.upper.blanket_population import (
     BlanketPopulation,
 )
 from shuffledp.accounting.upper.contour import ContourBound
-from shuffledp.accounting.upper.counting import CountingBound, counting_bound
+from shuffledp.accounting.upper.counting import counting_bound
+from shuffledp.accounting.upper.enumerated import can_enumerate, enumerated_bound
 from shuffledp.accounting.upper.few_messages import FewMessagesBound
 from shuffledp.cover import Cover, MirroredCover, mirrored
 from shuffledp.errors import CertificationError
@@ -40,17 +42,21 @@ VERY_FEW_MESSAGES = 10.0
 SMALLEST_TAIL = 1e-290
 
 
-class UpperBound(Protocol):
+class Evaluator(Protocol):
     """The blanket bound for one target user, ready to be evaluated at any epsilon."""
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
 
-    def estimate(self, epsilon: float) -> float:
-        """Returns about the bound, quickly; no bound, and NaN if nothing is known."""
-
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
+
+
+class UpperBound(Evaluator, Protocol):
+    """A bound that is estimated, too."""
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, quickly; no bound, and NaN if nothing is known."""
 
 
 def blanket_bounds(
@@ -130,8 +136,21 @@ def _bound(
     probabilities, people = population.groups(target_user)
     contour = ContourBound(cover, probabilities, people.astype(np.float64), is_composed)
     if summable is not None and population.is_small(summable.telling):
-        return _Counted(summable, population, target_user, tail, contour)
+        return _Prepared(
+            lambda: counting_bound(
+                summable, population.distribution(target_user), tail=tail
+            ),
+            contour,
+        )
     expected = float(probabilities @ people)
+    if can_enumerate(cover, probabilities, people, tail):
+
+        def enumerated() -> UpperBound:
+            return enumerated_bound(cover, population.distribution(target_user))
+
+        if expected <= VERY_FEW_MESSAGES:
+            return enumerated()
+        return _Prepared(enumerated, contour)
     if mirrored(cover) is not None or expected > FEW_MESSAGES:
         return contour
 
@@ -144,33 +163,29 @@ def _bound(
     return _First(contour, few_messages)
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """The sum over the number of blanket messages, prepared when it is evaluated."""
+class _Prepared:
+    """A bound that takes long to prepare, when it is evaluated.
 
-    cover: MirroredCover
-    population: BlanketPopulation
-    target_user: int
-    tail: float
-    integral: ContourBound
+    Args:
+        make: Makes the bound.
+        integral: The same as an integral, which estimates it.
+    """
 
-    @functools.cached_property
-    def _bound(self) -> CountingBound:
-        # Starts of searches do not evaluate bounds, and preparing this one takes long.
-        distribution = self.population.distribution(self.target_user)
-        return counting_bound(self.cover, distribution, tail=self.tail)
+    def __init__(self, make: Callable[[], Evaluator], integral: ContourBound) -> None:
+        # Starts of searches do not evaluate bounds.
+        self._bound, self._integral = functools.cache(make), integral
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        return self._bound.delta(epsilon)
+        return self._bound().delta(epsilon)
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound, as an integral; NaN if nothing is known."""
-        return self.integral.estimate(epsilon)
+        return self._integral.estimate(epsilon)
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
-        return self._bound.slack(epsilon)
+        return self._bound().slack(epsilon)
 
 
 class _First:
