@@ -1,4 +1,4 @@
-"""Processor time and memory of accounts, calibrations and plans at random settings.
+"""Processor time and memory of accounts, calibrations, plans and rehearsals.
 
 Statistics, mechanisms, people, levels, delta and rounds are drawn from a seeded
 generator. Every setting runs in a process of its own, with its processor time and peak
@@ -35,6 +35,11 @@ import sys
 import numpy as np
 import shuffledp as sdp
 from shuffledp.errors import ShuffledpError
+
+def people(users, levels, values):
+    draw = np.random.default_rng(1)
+    return dict(value=draw.integers(values, size=users), level=draw.choice(levels, users))
+
 try:
     {body}
 except ShuffledpError as error:
@@ -189,14 +194,33 @@ def _plan(draw: random.Random) -> Setting:
     return Setting(text, is_command=True)
 
 
+def _rehearse(draw: random.Random) -> Setting:
+    people = _levels(draw, 8)
+    users = min(sum(people.values()), 10**6)
+    statistic, options, values = draw.choice(
+        [
+            ("frequency", "", draw.choice([2, 17, 300])),
+            ("mean", ", low=0, high=100", 101),
+            ("sum", "", 2),
+        ]
+    )
+    call = (
+        f"sdp.rehearse(people({users}, {list(people)}, {values}), value='value', "
+        f"{draw.choice(['level', 'level', 'targets'])}='level', "
+        f"statistic='{statistic}'{options}, delta={_delta(draw)}, seed=1)"
+    )
+    return Setting(call, is_command=False)
+
+
 def setting(draw: random.Random) -> Setting:
     """Returns a setting, of `account` more often than of others."""
     kinds: list[Callable[[random.Random], Setting]] = [
         account_setting,
         _calibrate,
         _plan,
+        _rehearse,
     ]
-    (kind,) = draw.choices(kinds, [6, 1, 2])
+    (kind,) = draw.choices(kinds, [6, 1, 2, 1])
     return kind(draw)
 
 
