@@ -28,6 +28,8 @@ from shuffledp.population import Population
 
 # Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
+# A composed delta below this is not of that order: other deltas are assumed first.
+_NO_MAGNITUDE = 1e-20
 # Near the smallest normal number, 2e-308: digits are lost below.
 _SMALLEST = 1e-290
 # Part of a budget where a search for an attack begins.
@@ -122,14 +124,10 @@ class TargetUsers:
             about = attacked if attacked > 0.0 else _USUAL_DELTA
             # Apart from the others: each has its own delta down to which tails matter.
             target = replace(self, positions=[position])
-            certified, upper = target._delta(epsilon, about)
-            if attacked == 0.0 and certified < about:
-                # Delta is below the assumed magnitude: drop less, and bound again.
-                certified, upper = min(
-                    (certified, upper),
-                    target._delta(epsilon, _SMALLEST),
-                    key=lambda pair: pair[0],
-                )
+            if attacked > 0.0:
+                certified, upper = target._delta(epsilon, about)
+            else:
+                certified, upper = target._unattacked_delta(epsilon)
             # The attack is weak, or so fine a cover costs more than it gains: start from a
             # coarse one, and refine as long as each refinement halves the bound.
             other = 1e-6
@@ -204,6 +202,27 @@ class TargetUsers:
                 attacked, upper = (below, delta), (budget, delta)
             bounds.append(ProfileBounds(attacked, upper))
         return bounds
+
+    def _unattacked_delta(self, epsilon: float) -> tuple[float, UpperProfile]:
+        """Returns the certified delta of the only target, where no attack gives one."""
+        candidates = []
+        if self._is_far_below(_NO_MAGNITUDE, epsilon):
+            candidates.append(self._delta(epsilon, _SMALLEST))
+            # More than that is dropped where a usual delta is assumed.
+            if candidates[0][0] < _NO_MAGNITUDE:
+                return candidates[0]
+        candidates.append(self._delta(epsilon, _USUAL_DELTA))
+        if len(candidates) == 1 and candidates[0][0] < _USUAL_DELTA:
+            # Delta is below the assumed magnitude: drop less, and bound again.
+            candidates.append(self._delta(epsilon, _SMALLEST))
+        return min(candidates, key=lambda pair: pair[0])
+
+    def _is_far_below(self, delta: float, epsilon: float) -> bool:
+        """Returns whether a composed loss, if it is normal, shows less than `delta`."""
+        if self.shuffles == 1:
+            return False
+        (upper,) = self._uppers(_USUAL_DELTA)
+        return upper.about(delta, self.shuffles) < epsilon
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""

@@ -6,6 +6,7 @@ import pytest
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.population import Population
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 
@@ -22,7 +23,7 @@ def test_size_of_the_integrand_bounds_the_integral(epsilon: float) -> None:
     bound = bound_for(17, 1.0, 40_000.0)
     unit = float(np.abs(bound.cover.differences).max())
     loss = atoms(bound.cover, unit, epsilon)
-    integrand = ContourIntegrand(loss, bound.probabilities, bound.counts, coarse=False)
+    integrand = ContourIntegrand(loss, LogProduct(bound.probabilities, bound.counts), coarse=False)
 
     value, error = integrand.integral()
 
@@ -57,7 +58,7 @@ def test_what_is_spared_was_the_smallest_number_before() -> None:
     for epsilon in np.linspace(0.1, 0.95, 18).tolist():
         loss = atoms(bound.cover, unit, epsilon)
         integrand = ContourIntegrand(
-            loss, bound.probabilities, bound.counts, coarse=False
+            loss, LogProduct(bound.probabilities, bound.counts), coarse=False
         )
         level = integrand.level + np.log(unit)
         value, error = integrand.integral()

@@ -67,8 +67,7 @@ def fewer_atoms(loss: Atoms) -> Atoms:
     Each value is split onto the chosen ones next to it, with the probabilities that keep
     its mean: (.)_+ is convex. They are as many as add next to nothing to the variance.
     """
-    values, positions = np.unique(loss.losses, return_inverse=True)
-    masses = np.bincount(positions, weights=loss.masses)
+    values, masses = _merged(loss)
     steps = np.diff(values)
     # Chosen values next to each other add about the same to the variance.
     costs = np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2)
@@ -76,20 +75,36 @@ def fewer_atoms(loss: Atoms) -> Atoms:
     variance = float(masses @ (values - masses @ values) ** 2)
     for size in _SIZES:
         chosen = np.searchsorted(costs, np.linspace(0.0, costs[-1], size))
-        chosen = np.unique(np.clip(chosen, 0, values.size - 1))
+        chosen = np.minimum(chosen, values.size - 1)
+        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
         if chosen.size < 2 or _LEAST_SAVING * chosen.size > loss.losses.size:
             break
         chosen[0], chosen[-1] = 0, values.size - 1
         nodes = values[chosen]
-        right = np.clip(np.searchsorted(nodes, values), 1, nodes.size - 1)
+        # Each value belongs to the cell that ends at it, and the first to the first one.
+        widths = np.diff(chosen)
+        widths[0] += 1
+        right = np.repeat(np.arange(1, chosen.size), widths)
         below, above = values - nodes[right - 1], nodes[right] - values
         if float(masses @ (below * above)) <= _ADDED * variance:
             share = np.clip(below / (below + above), 0.0, 1.0)
-            split = np.zeros(nodes.size)
-            np.add.at(split, right - 1, masses * (1.0 - share))
-            np.add.at(split, right, masses * share)
+            split = np.bincount(
+                np.concatenate([right - 1, right]),
+                weights=np.concatenate([masses * (1.0 - share), masses * share]),
+            )
             # Upward by what the means may have lost to rounding.
             nodes = nodes + 1e-15 * np.abs(nodes)
             num_terms = 2 * loss.num_terms + nodes.size
             return Atoms(nodes, split, loss.telling, num_terms)
     return loss
+
+
+def _merged(loss: Atoms) -> tuple[Floats, Floats]:
+    """Returns different values, ascending, and the mass of each."""
+    order = np.argsort(loss.losses, kind="stable")
+    values, masses = loss.losses[order], loss.masses[order]
+    is_new = np.diff(values, prepend=-np.inf) > 0.0
+    if not is_new.all():
+        masses = np.bincount(np.cumsum(is_new) - 1, weights=masses)
+        values = values[is_new]
+    return values, masses

@@ -22,6 +22,7 @@ import numpy as np
 
 from shuffledp.accounting.upper.atoms import Atoms, atoms, fewer_atoms
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
@@ -57,6 +58,10 @@ class ContourBound:
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         return self._computed(epsilon)
+
+    @functools.cached_property
+    def _log_g(self) -> LogProduct:
+        return LogProduct(self.probabilities, self.counts)
 
     @functools.cached_property
     def _computed(self) -> Callable[[float], float]:
@@ -100,8 +105,7 @@ class ContourBound:
         return integral_ends(
             loss,
             unit,
-            self.probabilities,
-            self.counts,
+            self._log_g,
             coarse=cover.cells is not None,
             is_composed=self.is_composed,
         )
@@ -123,8 +127,7 @@ def proven_delta(total: float, epsilon: float) -> float:
 def integral_ends(
     loss: Atoms,
     unit: float,
-    probabilities: Floats,
-    counts: Floats,
+    log_g: LogProduct,
     *,
     coarse: bool,
     is_composed: bool,
@@ -134,8 +137,7 @@ def integral_ends(
     Args:
         loss: The target user's loss, in units of `unit`.
         unit: In units of omega's density.
-        probabilities: Probability of a blanket message in each group, shape (groups,).
-        counts: Other people in each group, shape (groups,).
+        log_g: log G(1 + x), of the other people.
         coarse: Whether losses vary within cells.
         is_composed: Whether the bound is composed with others, so that fewer points do.
     """
@@ -145,8 +147,7 @@ def integral_ends(
     integrated = functools.partial(
         _integrated,
         unit=unit,
-        probabilities=probabilities,
-        counts=counts,
+        log_g=log_g,
         coarse=coarse,
     )
     with np.errstate(all="ignore"):
@@ -154,7 +155,7 @@ def integral_ends(
             if is_composed:
                 with suppress(OverflowError):
                     return integrated(loss, most_work=_MUCH_WORK)
-                if float(probabilities @ counts) >= _MANY_MESSAGES:
+                if float(log_g.probabilities @ log_g.counts) >= _MANY_MESSAGES:
                     loss = fewer_atoms(loss)
             return integrated(loss, is_composed=is_composed)
         except (OverflowError, ValueError, ZeroDivisionError):
@@ -164,8 +165,7 @@ def integral_ends(
 def _integrated(
     loss: Atoms,
     unit: float,
-    probabilities: Floats,
-    counts: Floats,
+    log_g: LogProduct,
     *,
     coarse: bool,
     is_composed: bool = False,
@@ -178,8 +178,7 @@ def _integrated(
     """
     integrand = ContourIntegrand(
         loss,
-        probabilities,
-        counts,
+        log_g,
         coarse=coarse,
         is_composed=is_composed,
         most_work=most_work,

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.sums.complex_expm1 import expm1, expm1_parts
-from shuffledp.accounting.sums.matrix_products import complex_product
+from shuffledp.accounting.sums.complex_expm1 import expm1
+from shuffledp.accounting.sums.grid_sums import grid_sums
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.types import Complexes, Floats, Ints
@@ -45,6 +45,8 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
+# Heights at which a tail is bounded first, and the part of it that may be rounded up.
+_FIRST_HEIGHTS, _NOTHING = 120, 1e-30
 # The largest double below 1 is 1 less this.
 _LEAST_GAP = 2.0**-53
 
@@ -54,8 +56,7 @@ class ContourIntegrand:
 
     Args:
         loss: The target user's.
-        probabilities: Probability of a blanket message in each group, shape (groups,).
-        counts: Other people in each group, shape (groups,).
+        log_g: log G(1 + x), of the other people.
         coarse: Whether losses vary within cells.
         is_composed: Whether the bound is composed with others, and fewer points do.
         most_work: Points times atoms, and a few, that are evaluated at most.
@@ -64,8 +65,7 @@ class ContourIntegrand:
     def __init__(
         self,
         loss: Atoms,
-        probabilities: Floats,
-        counts: Floats,
+        log_g: LogProduct,
         *,
         coarse: bool,
         is_composed: bool = False,
@@ -73,9 +73,8 @@ class ContourIntegrand:
     ) -> None:
         self.losses, self.masses = loss.losses, loss.masses
         self._num_terms, self._most_work = loss.num_terms, most_work
-        self.probabilities, self.counts = probabilities, counts
-        # log G(1 + x).
-        self._log_g = LogProduct(probabilities, counts)
+        self.probabilities, self.counts = log_g.probabilities, log_g.counts
+        self._log_g = log_g
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
         self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
         # Powers of the probabilities, for the cheap bound of |G|.
@@ -165,20 +164,11 @@ class ContourIntegrand:
             inner: Small steps from each of them, shape (n,).
             mirrored: How many of the first steps are conjugates of the last ones.
         """
-        # With A = e^{a L} - 1 and B = e^{b L} - 1, e^{(a + b) L} - 1 = (1 + A) B + A is
-        # accurate near 0, and the sums over atoms are products of matrices.
-        near = expm1_parts(inner[mirrored:], self.losses)
-        far = expm1_parts(outer, self.losses)
         weights = np.stack([self.masses, self.masses * self.losses])
-        weighted = far[:, np.newaxis] * weights[:, np.newaxis]
-        alone = weighted.sum(axis=3)
-        weighted[0] += weights[:, np.newaxis]
-        weighted = weighted.reshape(2, -1, self.losses.size)
-        grid = complex_product(weighted, near, mirrored=mirrored)
-        grid += (alone[0] + 1j * alone[1]).reshape(-1, 1)
-        plain, slope = grid[: outer.size], grid[outer.size :] + weights[1].sum()
+        plain, slope = grid_sums(outer, inner, self.losses, weights, mirrored=mirrored)
+        slope += weights[1].sum()
         z = outer[:, None] + inner
-        slope = slope + self.smoothing * z * (1.0 + plain)
+        slope += self.smoothing * z * (1.0 + plain)
         noise = expm1(0.5 * self.smoothing * z * z)
         return plain + noise + plain * noise, slope * (1.0 + noise)
 
@@ -216,8 +206,11 @@ class ContourIntegrand:
         middles = self.saddle - offsets[0] + 1j * step * size * np.arange(num_blocks)
         # The middles are equally spaced, too: a square of points has short sides.
         side = math.isqrt(num_blocks - 1) + 1
-        x = self._phi_less_1(middles[::side], middles[:side] - middles[0])[0]
+        rows, columns = middles[::side], middles[:side] - middles[0]
+        (x,) = grid_sums(rows, columns, self.losses, self.masses[np.newaxis])
         x = x.ravel()[:num_blocks]
+        noise = expm1(0.5 * self.smoothing * middles * middles)
+        x += noise + x * noise
         seen = self._cheap(x, margin * size) > -_SKIP
         atoms, num_points = self.losses.size, np.count_nonzero(seen) * size
         work = num_points * (atoms + _PER_POINT)
@@ -273,7 +266,12 @@ class ContourIntegrand:
         """
         reach = 30.0 / math.sqrt(self.messages * self.smoothing)
         heights = np.linspace(start, start + reach, 300)
-        values = np.exp(self._log_bound(line, heights))
+        values = np.exp(self._log_bound(line, heights[:_FIRST_HEIGHTS]))
+        if values[-1] < _NOTHING * values[0]:
+            # Beyond, it is no larger, and makes no difference.
+            values = np.pad(values, (0, heights.size - values.size), mode="edge")
+        else:
+            values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
         beyond = float(values[-1]) * math.sqrt(math.pi / self.smoothing)

@@ -44,20 +44,22 @@ class LogProduct:
         counts: People in each group, shape (groups,).
 
     Attributes:
+        probabilities: Gamma of each group, in [0, 1], shape (groups,).
+        counts: People in each group, shape (groups,).
         remainder: By how much a sum may be off, apart from rounding.
     """
 
     def __init__(self, probabilities: Floats, counts: Floats) -> None:
-        self._probabilities, self._counts = probabilities, counts
+        self.probabilities, self.counts = probabilities, counts
         self.remainder, self._people = 0.0, float(counts.sum())
         self._has_series = probabilities.size > _FEW_GROUPS
         if self._has_series:
             self._set_series()
 
     def _set_series(self) -> None:
-        low, high = self._probabilities.min(), self._probabilities.max()
+        low, high = self.probabilities.min(), self.probabilities.max()
         self._middle = 0.5 * (low + high)
-        steps = self._probabilities - self._middle
+        steps = self.probabilities - self._middle
         # A little more than the farthest step, for rounding.
         farthest = 1.0000001 * float(np.abs(steps).max())
         allowed = 0.5 * _REMAINDER * (_TERMS + 1) / max(self._people, 1.0)
@@ -66,7 +68,7 @@ class LogProduct:
         self._largest = min(ratio, 0.5) / max(farthest, 1e-300)
         powers = steps ** np.arange(1, _TERMS + 1)[:, None]
         signs = -((-1.0) ** np.arange(1, _TERMS + 1))
-        self._coefficients = signs / np.arange(1, _TERMS + 1) * (powers @ self._counts)
+        self._coefficients = signs / np.arange(1, _TERMS + 1) * (powers @ self.counts)
         self.remainder = _REMAINDER
 
     def __call__(self, x: Complexes) -> Complexes:
@@ -119,7 +121,7 @@ class LogProduct:
 
     def _has_safe_product(self, x: Complexes) -> NDArray[np.bool_]:
         """Returns where factors are neither so small nor so large that digits are lost."""
-        low, high = self._probabilities.min(), self._probabilities.max()
+        low, high = self.probabilities.min(), self.probabilities.max()
         real = np.ascontiguousarray(x.real)
         square = real * real + x.imag**2
         # Factors lie between 1 + low x and 1 + high x, on a line; the nearest to 0 there.
@@ -135,23 +137,23 @@ class LogProduct:
 
     def _product(self, x: Complexes) -> Complexes:
         """Returns the product of all people's factors."""
-        counts = self._counts.astype(np.int64)
+        counts = self.counts.astype(np.int64)
         product: Complexes = np.ones(x.shape, dtype=np.complex128)
         # From the highest binary digit of the counts to the lowest.
         for bit in reversed(range(int(counts.max()).bit_length())):
             product *= product
-            for probability in self._probabilities[(counts >> bit) & 1 == 1].tolist():
+            for probability in self.probabilities[(counts >> bit) & 1 == 1].tolist():
                 product *= 1.0 + probability * x
         return product
 
     def _direct(self, x: Complexes) -> Complexes:
         # Probabilities are real: parts apart take half the products.
         logs = log1p_parts(
-            np.multiply.outer(x.real, self._probabilities),
-            np.multiply.outer(x.imag, self._probabilities),
+            np.multiply.outer(x.real, self.probabilities),
+            np.multiply.outer(x.imag, self.probabilities),
         )
         result: Complexes = np.empty(x.shape, dtype=np.complex128)
         result.real, result.imag = (
-            np.einsum("zg,g->z", part, self._counts) for part in logs
+            np.einsum("zg,g->z", part, self.counts) for part in logs
         )
         return result

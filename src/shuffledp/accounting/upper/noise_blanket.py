@@ -19,6 +19,7 @@ from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.contour import integral_ends, proven_delta
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
+from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.noise_loss import noise_loss
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import NoiseDensities, shown_by
@@ -69,6 +70,10 @@ class NoiseBlanketBound:
         return self._computed(epsilon)
 
     @functools.cached_property
+    def _log_g(self) -> LogProduct:
+        return LogProduct(self.probabilities, self.counts)
+
+    @functools.cached_property
     def _computed(self) -> Callable[[float], float]:
         return functools.cache(self._delta)
 
@@ -102,8 +107,7 @@ class NoiseBlanketBound:
         return integral_ends(
             loss,
             unit,
-            self.probabilities,
-            self.counts,
+            self._log_g,
             coarse=True,
             is_composed=self.is_composed,
         )
