@@ -21,9 +21,9 @@ from shuffledp.accounting.upper import contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
-from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count
+from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.cover import Cover, mirrored
 from shuffledp.errors import CertificationError
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -125,7 +125,9 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
     bound = integral_for(num_categories, {0.5: 300, 2.0: 300}, 2.0)
     unit = float(np.abs(bound.cover.differences).max())
     loss = atoms(bound.cover, unit, 2.0 * share)
-    integrand = ContourIntegrand(loss, LogProduct(bound.probabilities, bound.counts), coarse=False)
+    integrand = ContourIntegrand(
+        loss, LogProduct(bound.probabilities, bound.counts), coarse=False
+    )
     fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
     fine, doubt = integrand.trapezoid(fine_step, 300_000)
 

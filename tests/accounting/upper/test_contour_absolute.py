@@ -23,7 +23,9 @@ def test_size_of_the_integrand_bounds_the_integral(epsilon: float) -> None:
     bound = bound_for(17, 1.0, 40_000.0)
     unit = float(np.abs(bound.cover.differences).max())
     loss = atoms(bound.cover, unit, epsilon)
-    integrand = ContourIntegrand(loss, LogProduct(bound.probabilities, bound.counts), coarse=False)
+    integrand = ContourIntegrand(
+        loss, LogProduct(bound.probabilities, bound.counts), coarse=False
+    )
 
     value, error = integrand.integral()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.cover import Cover
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 # Numbers of values that are tried where they save so many times as many, and the part of
 # the variance that they may add.
@@ -88,9 +88,9 @@ def fewer_atoms(loss: Atoms) -> Atoms:
         below, above = values - nodes[right - 1], nodes[right] - values
         if float(masses @ (below * above)) <= _ADDED * variance:
             share = np.clip(below / (below + above), 0.0, 1.0)
-            split = np.bincount(
+            split = _sums(
                 np.concatenate([right - 1, right]),
-                weights=np.concatenate([masses * (1.0 - share), masses * share]),
+                np.concatenate([masses * (1.0 - share), masses * share]),
             )
             # Upward by what the means may have lost to rounding.
             nodes = nodes + 1e-15 * np.abs(nodes)
@@ -105,6 +105,11 @@ def _merged(loss: Atoms) -> tuple[Floats, Floats]:
     values, masses = loss.losses[order], loss.masses[order]
     is_new = np.diff(values, prepend=-np.inf) > 0.0
     if not is_new.all():
-        masses = np.bincount(np.cumsum(is_new) - 1, weights=masses)
+        masses = _sums(np.cumsum(is_new) - 1, masses)
         values = values[is_new]
     return values, masses
+
+
+def _sums(positions: Ints, numbers: Floats) -> Floats:
+    """Returns the sum of the numbers at each position."""
+    return np.bincount(positions, weights=numbers).astype(np.float64, copy=False)
