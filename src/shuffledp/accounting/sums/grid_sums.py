@@ -6,6 +6,10 @@ from shuffledp.accounting.sums.complex_expm1 import expm1_parts
 from shuffledp.accounting.sums.matrix_products import complex_product, real_product
 from shuffledp.types import Complexes, Floats
 
+# The system's allocator gives freed blocks back that are larger than all that were freed
+# before, and to get them again takes as long as the sums. One larger block keeps them.
+np.empty(1 << 21, dtype=np.uint8)
+
 
 def grid_sums(
     outer: Complexes,

@@ -175,8 +175,9 @@ class ContourIntegrand:
     def _log_g_of(self, x: Floats) -> Floats:
         """Returns log G(1 + x) of real numbers x > -1."""
         # A factor of 0 is none, but for the rounding of x.
-        steps = np.maximum(np.multiply.outer(x, self.probabilities), _LEAST_GAP - 1.0)
-        logs: Floats = np.log1p(steps) @ self.counts
+        steps = np.multiply.outer(x, self.probabilities)
+        np.maximum(steps, _LEAST_GAP - 1.0, out=steps)
+        logs: Floats = np.log1p(steps, out=steps) @ self.counts
         return logs
 
     def _log_g_at(self, theta: float) -> float:
@@ -185,7 +186,8 @@ class ContourIntegrand:
 
     def _real_phi_less_1(self, thetas: Floats) -> Floats:
         """Returns phi(theta) - 1 of the smoothed loss on the real axis."""
-        plain = np.expm1(np.multiply.outer(thetas, self.losses)) @ self.masses
+        powers = np.multiply.outer(thetas, self.losses)
+        plain = np.expm1(powers, out=powers) @ self.masses
         noise = np.expm1(0.5 * self.smoothing * thetas * thetas)
         x: Floats = plain + noise + plain * noise
         return x
