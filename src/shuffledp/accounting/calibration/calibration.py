@@ -42,6 +42,8 @@ from shuffledp.errors import CertificationError, InvalidInputError, PopulationEr
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 
 _SMALLEST_BUDGET = 1e-12
+# Relative width of a search for a start.
+_START_WIDTH = 0.01
 # So many that losses are nearly normal.
 _MANY_USERS = 10**9
 
@@ -142,8 +144,18 @@ def largest_scale(
     if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected a person with a budget to scale, got 0 only.")
     max_factor, excess = MAX_BUDGET / highest, LargestExcess(promise, wanted)
+    spreads = [normal_spread(target, promise.delta) for target in wanted]
+
+    def usual_excess(factor: float) -> float:
+        ratios = np.divide(promise.spreads_of(scaled(factor)), spreads)
+        return math.log(max(float(ratios.max()), _SMALLEST_BUDGET))
+
+    start = 1.0
+    # As if losses were normal: fewer factors are certified.
+    with suppress(CertificationError):
+        start = largest(usual_excess, start, max_factor, _START_WIDTH)
     factor = largest(
-        lambda factor: excess.at(scaled(factor)), 1.0, max_factor, rounded=round_down
+        lambda factor: excess.at(scaled(factor)), start, max_factor, rounded=round_down
     )
     return factor, promise.answer(scaled(factor), wanted)
 
