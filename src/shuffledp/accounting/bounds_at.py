@@ -28,8 +28,8 @@ from shuffledp.population import Population
 
 # Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
-# A composed delta below this is not of that order: other deltas are assumed first.
-_NO_MAGNITUDE = 1e-20
+# Where a composed delta is less, what is dropped for the usual one decides.
+_TINY_DELTA = 1e-20
 # Near the smallest normal number, 2e-308: digits are lost below.
 _SMALLEST = 1e-290
 # Part of a budget where a search for an attack begins.
@@ -134,9 +134,8 @@ class TargetUsers:
             while certified > _WEAK * about:
                 candidate = target._delta(epsilon, other)
                 pays = candidate[0] < 0.5 * certified
-                certified, upper = min(
-                    (certified, upper), candidate, key=lambda pair: pair[0]
-                )
+                if candidate[0] < certified:
+                    certified, upper = candidate
                 if not pays:
                     break
                 other = 0.1 * certified
@@ -205,24 +204,17 @@ class TargetUsers:
 
     def _unattacked_delta(self, epsilon: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, where no attack gives one."""
-        candidates = []
-        if self._is_far_below(_NO_MAGNITUDE, epsilon):
-            candidates.append(self._delta(epsilon, _SMALLEST))
-            # More than that is dropped where a usual delta is assumed.
-            if candidates[0][0] < _NO_MAGNITUDE:
-                return candidates[0]
-        candidates.append(self._delta(epsilon, _USUAL_DELTA))
-        if len(candidates) == 1 and candidates[0][0] < _USUAL_DELTA:
-            # Delta is below the assumed magnitude: drop less, and bound again.
-            candidates.append(self._delta(epsilon, _SMALLEST))
-        return min(candidates, key=lambda pair: pair[0])
-
-    def _is_far_below(self, delta: float, epsilon: float) -> bool:
-        """Returns whether a composed loss, if it is normal, shows less than `delta`."""
-        if self.shuffles == 1:
-            return False
-        (upper,) = self._uppers(_USUAL_DELTA)
-        return upper.about(delta, self.shuffles) < epsilon
+        first, second = _USUAL_DELTA, _SMALLEST
+        if is_tiny := self.shuffles > 1:
+            (upper,) = self._uppers(_USUAL_DELTA)
+            # A composed loss, if it is normal, shows so little.
+            is_tiny = upper.about(_TINY_DELTA, self.shuffles) < epsilon
+        if is_tiny:
+            first, second = second, first
+        certified = self._delta(epsilon, first)
+        if certified[0] < _TINY_DELTA if is_tiny else certified[0] >= _USUAL_DELTA:
+            return certified
+        return min(certified, self._delta(epsilon, second), key=lambda pair: pair[0])
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""
