@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from shuffledp.accounting.upper import contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
@@ -69,3 +70,20 @@ def test_what_is_spared_was_the_smallest_number_before() -> None:
             assert level + np.log(max(value, 0.0) + error) <= np.log(1e-306)
 
     assert 0 < spared < 18
+
+
+def test_tails_are_bounded_as_if_at_all_heights(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bound = bound_for(17, 1.0, 400.0)
+    unit = float(np.abs(bound.cover.differences).max())
+    loss = atoms(bound.cover, unit, 0.3)
+    log_g = LogProduct(bound.probabilities, bound.counts)
+    integrand = ContourIntegrand(loss, log_g, coarse=False)
+    heights, tails = integrand._tails(integrand.saddle)
+    monkeypatch.setattr(contour_integrand, "_FIRST_HEIGHTS", heights.size)
+
+    _, all_tails = integrand._tails(integrand.saddle)
+
+    assert np.all(tails >= all_tails * (1.0 - 1e-12))
+    assert tails[0] == pytest.approx(all_tails[0], rel=1e-12)

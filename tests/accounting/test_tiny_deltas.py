@@ -1,0 +1,42 @@
+"""Composed deltas so small that no attack shows any are bounded with all that matters."""
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.bounds_at import TargetUsers
+from shuffledp.accounting.upper_profile import UpperProfile
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "rounds", "expected"),
+    [
+        # Far below: the smallest delta alone.
+        (1.0, 2, [1e-290]),
+        # Not so far: a usual delta first, of which too much is dropped.
+        (0.2, 2, [1e-12, 1e-290]),
+        # One shuffle, whose bounds are quick.
+        (1.0, 1, [1e-12, 1e-290]),
+    ],
+)
+def test_deltas_are_assumed_in_the_order_in_which_they_are_likely(
+    epsilon: float, rounds: int, expected: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assumed, bound = list[float](), TargetUsers._delta
+
+    def recorded(
+        targets: TargetUsers, epsilon: float, about: float
+    ) -> tuple[float, UpperProfile]:
+        assumed.append(about)
+        return bound(targets, epsilon, about)
+
+    monkeypatch.setattr(TargetUsers, "_delta", recorded)
+    monkeypatch.setattr(
+        "shuffledp.accounting.bounds_at.lower_profiles", lambda *_, **__: [lambda _: 0.0]
+    )
+    people = sdp.Population.from_counts({2.0: 20_000})
+    (level,) = sdp.account(
+        sdp.Frequency(4), people, epsilon=epsilon, rounds=rounds
+    ).levels
+
+    assert assumed == expected
+    assert level.delta_central < 1e-12
