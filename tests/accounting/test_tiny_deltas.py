@@ -31,7 +31,8 @@ def test_deltas_are_assumed_in_the_order_in_which_they_are_likely(
 
     monkeypatch.setattr(TargetUsers, "_delta", recorded)
     monkeypatch.setattr(
-        "shuffledp.accounting.bounds_at.lower_profiles", lambda *_, **__: [lambda _: 0.0]
+        "shuffledp.accounting.bounds_at.lower_profiles",
+        lambda *_, **__: [lambda _: 0.0],
     )
     people = sdp.Population.from_counts({2.0: 20_000})
     (level,) = sdp.account(

@@ -208,8 +208,8 @@ class ContourIntegrand:
         middles = self.saddle - offsets[0] + 1j * step * size * np.arange(num_blocks)
         # The middles are equally spaced, too: a square of points has short sides.
         side = math.isqrt(num_blocks - 1) + 1
-        rows, columns = middles[::side], middles[:side] - middles[0]
-        (x,) = grid_sums(rows, columns, self.losses, self.masses[np.newaxis])
+        outer, inner = middles[::side], middles[:side] - middles[0]
+        (x,) = grid_sums(outer, inner, self.losses, self.masses[np.newaxis])
         x = x.ravel()[:num_blocks]
         noise = expm1(0.5 * self.smoothing * middles * middles)
         x += noise + x * noise
