@@ -58,8 +58,9 @@ def test_what_says_which_commands_there_are_imports_none(option: str) -> None:
     assert not HEAVY & names
     own = {name for name in names if name.startswith("shuffledp.cli.")}
     light = ("main", "lazy_group", "installed_commands", "standard_streams")
-    # A table of texts.
-    assert own == {f"shuffledp.cli.{name}" for name in (*light, "former_spellings")}
+    # A table of texts, and a record of signals.
+    others = ("former_spellings", "interrupt_record")
+    assert own == {f"shuffledp.cli.{name}" for name in (*light, *others)}
 
 
 @pytest.mark.slow

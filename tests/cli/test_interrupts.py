@@ -32,6 +32,22 @@ def interrupted(**_):
 
 main.app.main = interrupted
 """
+# As matplotlib does, which transforms a path in compiled code.
+WHILE_COMPILED_CODE_CALLS_PYTHON = """
+import signal
+
+from shuffledp.cli import main
+
+
+def interrupted(**_):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise ValueError("Invalid affine transformation matrix") from None
+
+
+main.app.main = interrupted
+"""
 
 
 def interrupt(*_arguments: Any, **_named: Any) -> NoReturn:
@@ -39,7 +55,9 @@ def interrupt(*_arguments: Any, **_named: Any) -> NoReturn:
 
 
 @pytest.mark.parametrize(
-    "prepare", [WHILE_LOADING, WHILE_A_TEXT_IS_EXECUTED], ids=["loading", "text"]
+    "prepare",
+    [WHILE_LOADING, WHILE_A_TEXT_IS_EXECUTED, WHILE_COMPILED_CODE_CALLS_PYTHON],
+    ids=["loading", "text", "compiled"],
 )
 def test_an_interrupt_is_one_line_and_an_exit_code(
     prepare: str, tmp_path: Path

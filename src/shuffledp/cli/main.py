@@ -10,6 +10,7 @@ import click
 
 from shuffledp.cli.former_spellings import option_successor
 from shuffledp.cli.installed_commands import GROUP, LazyCommand
+from shuffledp.cli.interrupt_record import InterruptRecord
 from shuffledp.cli.lazy_group import LazyGroup
 from shuffledp.cli.standard_streams import StandardStreams
 from shuffledp.errors import ShuffledpError
@@ -127,13 +128,13 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # It tells of its caches, which errors would share their one line with.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    with StandardStreams() as streams:
-        code = _exit_code()
+    with StandardStreams() as streams, InterruptRecord() as interrupts:
+        code = _exit_code(interrupts)
         code = streams.exit_code(code)
     sys.exit(code)
 
 
-def _exit_code() -> Any:
+def _exit_code(interrupts: InterruptRecord) -> Any:
     """Runs the command, flushes its output, and returns its exit code."""
     try:
         # Without standalone mode click raises instead of printing usage over three lines.
@@ -159,14 +160,12 @@ def _exit_code() -> Any:
         where = "" if error.filename is None else f" {error.filename}"
         return _refuse(f"Could not write{where}: {error.strerror}.")
     except (click.Abort, KeyboardInterrupt) as stop:
-        # If the interrupt left a text that was executed, as those of data classes are,
-        # Python would end itself by the signal, whatever the exit code; this resets it.
-        exec("")
         # Commands raise Abort with a sentence about files or messages already sent.
-        # A terminal has written ^C to its line.
-        begin = "\n" if sys.stderr.isatty() else ""
-        click.echo(f"{begin}shuffledp: stopped. {stop}".rstrip(), err=True)
-        return 130
+        return _stop(str(stop))
+    except Exception:
+        if not interrupts.was_interrupted():
+            raise
+        return _stop()
     return 2
 
 
@@ -174,3 +173,13 @@ def _refuse(message: str) -> int:
     # On one line: texts of libraries may have several.
     click.echo(f"shuffledp: {' '.join(message.split())}", err=True)
     return 2
+
+
+def _stop(sentence: str = "") -> int:
+    # If the interrupt left a text that was executed, as those of data classes are, Python
+    # would end itself by the signal, whatever the exit code; this resets it.
+    exec("")
+    # A terminal has written ^C to its line.
+    begin = "\n" if sys.stderr.isatty() else ""
+    click.echo(f"{begin}shuffledp: stopped. {sentence}".rstrip(), err=True)
+    return 130
