@@ -88,6 +88,21 @@ def test_local_yardstick_takes_the_best_randomizer() -> None:
         )
 
 
+# The last two have more categories than unary encoding has bits, and in the last one a
+# message of kary-response at level 1 is noise as far as doubles can tell.
+@pytest.mark.parametrize("num_categories", [1_000_000, 5_000_000, 2**31])
+def test_yardsticks_pass_over_messages_that_carry_no_information(
+    num_categories: int,
+) -> None:
+    wish = Wish({1.0: 10_000_000}, None, 1e-6)
+
+    plan = plan_frequency(wish, num_categories=num_categories)
+
+    recommended = plan.recommended.standard_error
+    assert recommended < errors(plan)["local model, no shuffler"] < 1.0
+    assert errors(plan)["all people at the strictest choice"] == recommended
+
+
 @pytest.mark.slow
 def test_error_of_the_recommended_is_that_of_a_simulation() -> None:
     plan = plan_frequency(Wish(LEVELS, None, 1e-4), num_categories=2, share=0.25)

@@ -11,7 +11,7 @@ from shuffledp.planning.collection_design import (
     recommended,
 )
 from shuffledp.planning.protocol_plan import ProtocolPlan
-from shuffledp.planning.wish import Wish
+from shuffledp.planning.wish import Wish, predictable
 from shuffledp.planning.yardsticks import yardsticks
 from shuffledp.population import Population
 from shuffledp.statistics.counts.several_messages import (
@@ -59,7 +59,8 @@ def plan_frequency(
     # Checks all parameters before the long computations.
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share
-    simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
+    # At this level messages are informative, however many categories there are.
+    simplest.predicted_error(Population.from_counts({30.0: 1}), share=share)
     options, left_out = compared_protocols(
         wish,
         num_categories=num_categories,
@@ -78,15 +79,20 @@ def plan_frequency(
     published = 1 if num_categories == 2 else num_categories
 
     def local_error(people: Population) -> float:
-        # No levels are looked for here: none is left out.
-        oracles = best_oracles(
-            mechanisms_of(num_categories), num_categories, people, design.mode, share
-        )
+        # No levels are looked for here, and no kind is left out for that.
+        kinds = [
+            kind
+            for kind in mechanisms_of(num_categories)
+            if not kind.left_out(num_categories, for_targets=False)
+        ]
+        oracles = best_oracles(kinds, num_categories, people, design.mode, share)
+        protocols = [
+            Frequency(num_categories, design.mode, oracle) for _, oracle in oracles
+        ]
+        # Of many categories, messages of some carry no information where others' do.
         return min(
-            Frequency(num_categories, design.mode, oracle).predicted_error(
-                people, share=share
-            )
-            for _, oracle in oracles
+            predictable(partial(protocol.predicted_error, share=share), people)
+            for protocol in protocols
         )
 
     # The targets themselves, if there are any: `plan counts` then states the same numbers.
