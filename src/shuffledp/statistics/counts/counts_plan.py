@@ -173,11 +173,8 @@ def plan_counts(
     # Checks both numbers before any search.
     CountGroup(buckets, most, PoissonNoise(1.0))
     check_delta(wish.delta)
-    check_whole(max_messages, "messages per report", least=1)
-    if max_messages <= most:
-        raise InvalidInputError(
-            f"Expected more than {most} messages per report, got {max_messages}."
-        )
+    # Answers alone are not hidden.
+    check_whole(max_messages, "messages per report", least=most + 1)
     search = CountsSearch(
         people, buckets, most, _share(share, buckets, most), wish.delta, num_honest
     )
