@@ -5,6 +5,7 @@ import pytest
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.errors import CertificationError
 from shuffledp.planning.wish import Wish
+from shuffledp.statistics.frequency.compared_protocols import compared_protocols
 from shuffledp.statistics.frequency.frequency_plan import plan_frequency
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean import mean_plan
@@ -38,6 +39,29 @@ def test_frequencies_certify_two_protocols_of_every_mode(
     assert {each.protocol for each in plan.options} == set(fits[:-1])
     assert len(fits) == len(plan.options) + 1
     assert fits[-1] == plan.recommended.protocol
+
+
+def test_frequencies_that_were_passed_over_are_certified_if_no_other_will_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit = Wish.fit
+
+    def refuses_some(wish: Wish, protocol: Frequency) -> Calibration:
+        if protocol.randomizer.mechanism in ("kary-response", "local-hashing"):
+            raise CertificationError("Refused here.")
+        return fit(wish, protocol)
+
+    monkeypatch.setattr(Wish, "fit", refuses_some)
+
+    options, left_out = compared_protocols(
+        Wish(targets=TARGETS), num_categories=64, share=0.1, modes=("agnostic",)
+    )
+
+    # The others were nearer to the best by their estimates.
+    assert [each.protocol.randomizer.mechanism for each in options] == [
+        "subset-selection"
+    ]
+    assert "kary-response (agnostic): Refused here." in left_out
 
 
 def test_means_certify_one_size_of_a_protocol(fits: list[Frequency | Mean]) -> None:

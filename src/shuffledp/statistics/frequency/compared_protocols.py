@@ -78,10 +78,13 @@ def compared_protocols(
             passed_over = _passed_over(
                 oracles, wish, people, fitted is None, mode, share, least_error
             )
-            left_out += passed_over.values()
-        for position, (name, oracle) in enumerate(oracles):
-            if position in passed_over:
+        designs: list[CollectionDesign] = []
+        # Those that are passed over come last, for the case that no other will do.
+        for position in sorted(range(len(oracles)), key=passed_over.__contains__):
+            if position in passed_over and designs:
+                left_out.append(passed_over[position])
                 continue
+            name, oracle = oracles[position]
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
             try:
@@ -93,7 +96,8 @@ def compared_protocols(
             if design is None:
                 left_out.append(f"{name} ({mode}): {NO_INFORMATION}")
                 continue
-            options.append(design)
+            designs.append(design)
+        options += designs
     return options, left_out
 
 
