@@ -143,7 +143,8 @@ def test_large_epsilons_are_refused() -> None:
     cover = random_cover(np.random.default_rng(7), 3)
     bound = enumerated_bound(cover, CountDistribution(0, np.ones(1), 0.0))
 
-    assert bound.delta(20.0) == 0.0
+    # Never 0: it might have been rounded down to that.
+    assert 0.0 < bound.delta(20.0) < 1e-300
     with pytest.raises(CertificationError, match="too large"):
         bound.delta(1e4)
 

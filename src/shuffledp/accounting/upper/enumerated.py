@@ -14,6 +14,7 @@ import numpy as np
 
 from shuffledp.accounting.sums.binomial import deviation
 from shuffledp.accounting.upper.atoms import atoms
+from shuffledp.accounting.upper.contour import proven_delta
 from shuffledp.accounting.upper.cover_count import CountDistribution
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
@@ -54,11 +55,7 @@ class EnumeratedBound:
             # No summand is larger than the one of the target user's message alone.
             alone = float(self.cover.masses @ np.maximum(losses, 0.0))
             total += self.lost * alone * _ARITHMETIC + self.cover.beyond(epsilon)
-        if not math.isfinite(total):
-            raise CertificationError(
-                f"No finite bound at epsilon {epsilon:g}: the arithmetic overflowed."
-            )
-        return min(total, 1.0)
+        return proven_delta(total, epsilon)
 
     def estimate(self, epsilon: float) -> float:
         """Returns the bound itself."""
@@ -67,7 +64,7 @@ class EnumeratedBound:
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
         exact = self._sum(self._losses(epsilon)) + self.cover.beyond(epsilon)
-        part = 1.0 - exact / max(self.delta(epsilon), 1e-306)
+        part = 1.0 - exact / self.delta(epsilon)
         return min(max(part, 0.0), 1.0)
 
     def _losses(self, epsilon: float) -> Floats:
