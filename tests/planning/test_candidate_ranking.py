@@ -71,11 +71,14 @@ def test_two_of_several_estimates_that_are_near_are_certified() -> None:
     reasons = left_out_reasons(candidates, "stratified", least=0.5)
 
     assert list(reasons) == [0]
-    # Errors that are known, or only enclosed, are no estimates.
+    # Errors that are known are no estimates, and those that are only enclosed do not matter
+    # beside two of these.
     others = [Candidate.certain("d", 1.01), Candidate("e", math.nan, 0.5, 3.0)]
-    assert list(left_out_reasons([*candidates, *others], "stratified", least=0.5)) == [
-        0
-    ]
+    reasons = left_out_reasons([*candidates, *others], "stratified", least=0.5)
+    assert list(reasons) == [0, 4]
+    assert "e (stratified): its error is about 0.5 to 3" in reasons[4]
+    few = [*candidates[1:2], *others]
+    assert not left_out_reasons(few, "stratified", least=0.5)
 
 
 def test_the_best_unbiased_candidate_is_certified_beside_two_biased_ones() -> None:

@@ -4,8 +4,8 @@ At given levels, errors are known before anything is certified. For central targ
 are estimated, and errors with them; where no estimate succeeds, an error lies between those
 at the largest and at the smallest target for all people. What a plan states is certified
 all the same: of every mode the best candidate, of the recommended mode the next one, too,
-if it is near, and whatever may be one of these as far as estimates can tell; of several
-estimates that are so near, two.
+if it is near, and whatever may be one of these as far as estimates can tell. Where two are
+estimated to be so near, these two will do.
 """
 
 import math
@@ -29,7 +29,7 @@ _BELOW_LARGEST_TARGET, _ABOVE_SMALLEST_TARGET = 2.0, 1.5
 # A certificate of the next candidate is not worth its time where its error is larger.
 _NEAR = 2.0
 # Estimates that are certified of one mode: of more, whose errors are nearly the same, any
-# will do.
+# will do. Budgets of which nothing is estimated take longest to be found.
 _MOST_CERTIFIED = 2
 
 
@@ -58,8 +58,13 @@ class Candidate:
 
     @property
     def is_estimate(self) -> bool:
-        """Whether the error is estimated, and not only enclosed."""
+        """Whether the error itself is estimated."""
         return not (self.known or math.isnan(self.error))
+
+    @property
+    def is_enclosed(self) -> bool:
+        """Whether only limits of the error are known."""
+        return math.isnan(self.error) and math.isfinite(self.most)
 
     @classmethod
     def certain(cls, name: str, error: float) -> "Candidate":
@@ -149,6 +154,8 @@ def left_out_reasons(
     ]
     estimates.sort(key=lambda each: each.error)
     spare = [each for each in estimates[_MOST_CERTIFIED:] if each is not best_candidate]
+    if len(estimates) >= _MOST_CERTIFIED:
+        spare += [each for each in candidates if each.is_enclosed]
     return {
         position: (
             f"{each.name} ({mode}): its error is {_about(each)}, and that of "
