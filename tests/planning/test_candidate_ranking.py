@@ -77,6 +77,9 @@ def test_two_of_several_estimates_that_are_near_are_certified() -> None:
     reasons = left_out_reasons([*candidates, *others], "stratified", least=0.5)
     assert list(reasons) == [0, 4]
     assert "e (stratified): its error is about 0.5 to 3" in reasons[4]
+    # Unless they are the best for certain, or beside one.
+    best = Candidate("f", math.nan, 0.5, 0.95)
+    assert 3 not in left_out_reasons([*candidates, best], "stratified", least=0.5)
     few = [*candidates[1:2], *others]
     assert not left_out_reasons(few, "stratified", least=0.5)
 

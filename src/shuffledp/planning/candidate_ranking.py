@@ -153,9 +153,10 @@ def left_out_reasons(
         each for each in candidates if each.least <= limit and each.is_estimate
     ]
     estimates.sort(key=lambda each: each.error)
-    spare = [each for each in estimates[_MOST_CERTIFIED:] if each is not best_candidate]
+    spare = estimates[_MOST_CERTIFIED:]
     if len(estimates) >= _MOST_CERTIFIED:
         spare += [each for each in candidates if each.is_enclosed]
+    spare = [each for each in spare if each is not best_candidate]
     return {
         position: (
             f"{each.name} ({mode}): its error is {_about(each)}, and that of "
