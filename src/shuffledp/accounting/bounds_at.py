@@ -204,17 +204,23 @@ class TargetUsers:
 
     def _unattacked_delta(self, epsilon: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, where no attack gives one."""
-        first, second = _USUAL_DELTA, _SMALLEST
-        if is_tiny := self.shuffles > 1:
+        is_tiny = False
+        if self.shuffles > 1:
             (upper,) = self._uppers(_USUAL_DELTA)
             # A composed loss, if it is normal, shows so little.
             is_tiny = upper.about(_TINY_DELTA, self.shuffles) < epsilon
         if is_tiny:
-            first, second = second, first
-        certified = self._delta(epsilon, first)
-        if certified[0] < _TINY_DELTA if is_tiny else certified[0] >= _USUAL_DELTA:
-            return certified
-        return min(certified, self._delta(epsilon, second), key=lambda pair: pair[0])
+            certified = self._delta(epsilon, _SMALLEST)
+            if certified[0] < _TINY_DELTA:
+                return certified
+            other = self._delta(epsilon, _USUAL_DELTA)
+        else:
+            certified = self._delta(epsilon, _USUAL_DELTA)
+            if certified[0] >= _USUAL_DELTA:
+                return certified
+            # Delta is below the assumed magnitude: drop less, and bound again.
+            other = self._delta(epsilon, _SMALLEST)
+        return min(certified, other, key=lambda pair: pair[0])
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""

@@ -29,8 +29,8 @@ _ENOUGH = 1e-3
 # From this many bands on searches are slow.
 MANY_BANDS = 3
 # In a composition, which makes hundreds of slow searches and rounds losses by more, it may
-# exceed that by more, from a number of bands on.
-_ENOUGH_COMPOSED = {MANY_BANDS: 3e-3, 6: 2e-2}
+# exceed that by more: of many bands, and of so many that searches take longest.
+_ENOUGH_MANY, _ENOUGH_MOST, _MOST_BANDS = 3e-3, 2e-2, 6
 # Where the largest bound fell by no more while the boxes doubled, or so many were added to
 # those of a near epsilon, it comes near what a bound of many data at once exceeds each of
 # them by, and hardly falls any more.
@@ -94,8 +94,8 @@ def search(
         all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
     enough = _ENOUGH
-    for num_bands, much in _ENOUGH_COMPOSED.items() if is_quick else ():
-        enough = much if counts.size >= num_bands else enough
+    if is_quick and counts.size >= MANY_BANDS:
+        enough = _ENOUGH_MOST if counts.size >= _MOST_BANDS else _ENOUGH_MANY
     incumbent = likely or likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort

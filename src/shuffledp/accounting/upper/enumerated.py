@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from shuffledp.accounting.sums.binomial import deviation
 from shuffledp.accounting.upper.atoms import atoms
@@ -116,7 +117,8 @@ def enumerated_bound(cover: Cover, distribution: CountDistribution) -> Enumerate
     all_counts, all_weights = [], []
     for others, chance in enumerate(distribution.weights.tolist(), start):
         counts = _ways(others + 1, kinds)
-        factorials = _log_factorials(others + 1)
+        # Logarithms of 0!, 1!, ...
+        factorials = gammaln(np.arange(1.0, others + 3.0))
         parts = [-factorials[counts].sum(axis=1), counts @ log_masses]
         # Upward by what the logarithms may have lost.
         logs = factorials[-1] + parts[0] + parts[1]
@@ -139,9 +141,3 @@ def _ways(total: int, kinds: int) -> Ints:
         rest = _ways(total - first, kinds - 1)
         parts.append(np.column_stack([np.full(len(rest), first), rest]))
     return np.concatenate(parts)
-
-
-@functools.lru_cache(maxsize=1_000)
-def _log_factorials(most: int) -> Floats:
-    """Returns the logarithms of 0!, ..., most!."""
-    return np.array([math.lgamma(n + 1.0) for n in range(most + 1)])
