@@ -200,8 +200,10 @@ def _losses_of_pair(
     computed = _LOSSES.setdefault(pair, {})
     key = is_moved, negligible
     if key not in computed:
-        upper = partial(_upper, BucketChange(fewer_atoms(pair), is_moved, 1))
-        corners = _corners(pair, is_moved)
+        # Quotients of a million atoms are forgotten with the copy that keeps them.
+        copied = replace(pair)
+        upper = partial(_upper, BucketChange(fewer_atoms(copied), is_moved, 1))
+        corners = _corners(copied, is_moved)
         computed[key] = _losses_below(
             upper, negligible, is_smooth=False, corners=corners
         )

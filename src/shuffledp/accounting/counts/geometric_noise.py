@@ -179,9 +179,11 @@ class GeometricNoise:
         g = _decayed_sums(window.masses, p * p)
         # With u > v, and beyond the window.
         top = p / (1.0 + p) + p * p / (1.0 + p) * g[-1]
-        before = np.concatenate([[0.0], g[:-1]])
-        with_message = np.append((1.0 - p) * p * before, top / p)
-        without = np.append((1.0 - p) * g, top)
+        # Written where they stay: windows have a million numbers.
+        with_message, without = np.empty((2, g.size + 1))
+        with_message[0], with_message[-1], without[-1] = 0.0, top / p, top
+        np.multiply(g[:-1], (1.0 - p) * p, out=with_message[1:-1])
+        np.multiply(g, 1.0 - p, out=without[:-1])
         # Three roundings in each of the recursion's steps, and of powers of p.
         drift = window.doubt + (8.0 * g.size + 60.0) * ULP
         missing = 4.0 * window.outside

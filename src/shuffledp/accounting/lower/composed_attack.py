@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.lower.attacked_pair import AttackedPair
+from shuffledp.accounting.lower.attacked_pair import AttackedPair, ratios_of
 from shuffledp.accounting.sums.score_sums import (
     ALL_DROPPED,
     clipped,
@@ -118,9 +118,10 @@ def after_errors(
 
 
 def _log_ratios(pair: AttackedPair) -> Floats:
+    # Not the quotients that the pair would keep: some have a million outcomes.
+    ratios = ratios_of(pair.first, pair.second)
     with np.errstate(divide="ignore"):
-        logs: Floats = np.log(pair.ratios)
-    return logs
+        return np.log(ratios, out=ratios)
 
 
 def _variance(logs: Floats, pair: AttackedPair) -> float:

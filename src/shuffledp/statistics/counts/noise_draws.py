@@ -27,7 +27,7 @@ def _bucket_group(group: CountGroup, num_honest: int) -> BucketGroup:
         no_sizes = np.zeros(0, dtype=np.int64)
         no_jumps = JumpTable(no_sizes, no_sizes, np.zeros(0), mean=0.0)
         return BucketGroup(group.buckets, group.most, no_jumps)
-    jumps = noise.jumps()
+    jumps, slots = noise.jumps(), _slots(group, num_honest)
     by_kind = jumps.plus, jumps.minus, jumps.pairs
     weights = np.concatenate(by_kind)
     sizes = np.concatenate([np.arange(1, rates.size + 1) for rates in by_kind])
@@ -38,24 +38,42 @@ def _bucket_group(group: CountGroup, num_honest: int) -> BucketGroup:
     # The most frequent first: most jumps are then decided by few draws.
     order = np.lexsort((minus, plus, weights))[::-1]
     weights, plus, minus = weights[order], plus[order], minus[order]
-    per_person = group.buckets * jumps.total / num_honest
-    slots = noise.slots // num_honest if isinstance(noise, SlotNoise) else 0
-    # With slots it is the probability that a slot holds a jump, which is at most 1.
-    mean = per_person / slots if slots else per_person
-    if slots and mean > 1.0:
-        raise InvalidInputError(
-            f"Expected more slots: {per_person:g} jumps of a person do not fit into "
-            f"{slots}."
-        )
     table = JumpTable(
         plus=plus.astype(np.int64),
         minus=minus.astype(np.int64),
         weights=weights.astype(np.float64),
-        mean=float(mean),
+        mean=_mean_jumps(group, num_honest),
         slots=slots,
         width=noise.longest if isinstance(noise, SlotNoise) else 0,
     )
     return BucketGroup(group.buckets, group.most, table)
+
+
+def check_jumps(parameters: CountsParameters) -> None:
+    """Raises InvalidInputError if devices cannot draw this noise."""
+    for group in parameters.groups:
+        if not isinstance(group.noise, ShufflerNoise):
+            _mean_jumps(group, parameters.honest)
+
+
+def _mean_jumps(group: CountGroup, num_honest: int) -> float:
+    """Returns jumps of a person in the mean, or the probability that a slot holds one."""
+    noise = group.noise
+    assert not isinstance(noise, ShufflerNoise)
+    per_person = group.buckets * noise.jumps().total / num_honest
+    slots = _slots(group, num_honest)
+    if slots and per_person > slots:
+        raise InvalidInputError(
+            f"Expected more slots: {per_person:g} jumps of a person do not fit into "
+            f"{slots}."
+        )
+    return per_person / slots if slots else per_person
+
+
+def _slots(group: CountGroup, num_honest: int) -> int:
+    """Returns the slots of a person; 0 if the number of jumps is Poisson."""
+    noise = group.noise
+    return noise.slots // num_honest if isinstance(noise, SlotNoise) else 0
 
 
 def draw_noise(

@@ -36,7 +36,7 @@ from shuffledp.statistics.counts.counts_tally import (
 )
 from shuffledp.statistics.counts.drawn_counts import draw_counts
 from shuffledp.statistics.counts.local_floor import randomized_answers
-from shuffledp.statistics.counts.noise_draws import bucket_messages
+from shuffledp.statistics.counts.noise_draws import bucket_messages, check_jumps
 from shuffledp.statistics.counts.shuffler_dummies import dummies_of
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
@@ -85,7 +85,7 @@ class Counts:
         for name in ("groups", "targets", "rates", "honest"):
             object.__setattr__(self, name, getattr(parameters, name))
         object.__setattr__(self, "report_size", parameters.size)
-        _ = self.randomizer  # Checks that jumps fit into slots.
+        check_jumps(parameters)
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Counts":

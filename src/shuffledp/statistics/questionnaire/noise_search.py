@@ -20,7 +20,7 @@ from shuffledp.population import Population
 from shuffledp.statistics.questionnaire.approximate_delta import approximate_delta
 from shuffledp.statistics.questionnaire.noise_division import NoiseDivision
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
-from shuffledp.statistics.questionnaire.question import Question
+from shuffledp.statistics.questionnaire.question import AnswerGroup, Question
 
 # A search ends when the size is known to this part.
 _CLOSE = 1e-3
@@ -162,20 +162,10 @@ class NoiseSearch:
         return self.deltas[key]
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
-        wanted_groups = [group for asked in self.questions for group in asked.groups]
-        changes = [
-            each.certified(
-                1.0,
-                buckets=group.buckets,
-                moved=group.buckets > 1,
-                times=group.most,
-            )
-            for group, each in zip(wanted_groups, noise, strict=True)
-        ]
-        # An approximation needs no more atoms than a loss distribution.
+        groups = [group for asked in self.questions for group in asked.groups]
         return [
-            replace(each, pair=fewer_atoms(each.pair.merged(_MERGED_ATOMS)))
-            for each in changes
+            _approximate_change(each, group)
+            for group, each in zip(groups, noise, strict=True)
         ]
 
     def _delta_of(self, noise: tuple[Noise, ...], target: float) -> float:
@@ -184,6 +174,15 @@ class NoiseSearch:
         assert isinstance(exposure, CountsExposure)
         query = AccountingQuery({}, self.people.counts, self.delta, None)
         return float(exposure.bounds(1.0, query).upper(target))
+
+
+def _approximate_change(noise: Noise, group: AnswerGroup) -> BucketChange:
+    # Of a copy, with which its million atoms are forgotten.
+    change = replace(noise).certified(
+        1.0, buckets=group.buckets, moved=group.buckets > 1, times=group.most
+    )
+    # An approximation needs no more atoms than a loss distribution.
+    return replace(change, pair=fewer_atoms(change.pair.merged(_MERGED_ATOMS)))
 
 
 def _size_between(low: tuple[float, float], high: tuple[float, float]) -> float:
