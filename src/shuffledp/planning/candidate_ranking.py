@@ -5,7 +5,7 @@ are estimated, and errors with them; where no estimate succeeds, an error lies b
 at the largest and at the smallest target for all people. What a plan states is certified
 all the same: of every mode the best candidate, of the recommended mode the next one, too,
 if it is near, and whatever may be one of these as far as estimates can tell. Where two are
-estimated to be so near, these two will do.
+estimated to be so near, these two will do, and one where another mode is better.
 """
 
 import math
@@ -29,7 +29,8 @@ _BELOW_LARGEST_TARGET, _ABOVE_SMALLEST_TARGET = 2.0, 1.5
 # A certificate of the next candidate is not worth its time where its error is larger.
 _NEAR = 2.0
 # Estimates that are certified of one mode: of more, whose errors are nearly the same, any
-# will do. Budgets of which nothing is estimated take longest to be found.
+# will do, as will the best of a mode in which all are worse than in another. Budgets of
+# which nothing is estimated take longest to be found.
 _MOST_CERTIFIED = 2
 
 
@@ -149,12 +150,14 @@ def left_out_reasons(
     # The best of a mode and, where it may be recommended, the next.
     if rivals and best_candidate.least < least:
         limit = max(limit, rivals[0].most)
+    may_be_best = min(each.least for each in candidates) < least
+    most_certified = _MOST_CERTIFIED if may_be_best else 1
     estimates = [
         each for each in candidates if each.least <= limit and each.is_estimate
     ]
     estimates.sort(key=lambda each: each.error)
-    spare = estimates[_MOST_CERTIFIED:]
-    if len(estimates) >= _MOST_CERTIFIED:
+    spare = estimates[most_certified:]
+    if len(estimates) >= most_certified:
         spare += [each for each in candidates if each.is_enclosed]
     spare = [each for each in spare if each is not best_candidate]
     return {
