@@ -1,14 +1,17 @@
 """Processor time and memory of accounts, calibrations, plans and rehearsals.
 
 Statistics, mechanisms, people, levels, delta and rounds are drawn from a seeded
-generator. Every setting runs in a process of its own, with its processor time and peak
-memory measured, until all together have used the stated seconds. A setting is stopped at
-its own limit of processor time, and counts as beyond. Each is printed to standard error
-before it runs, with what it took after. The worst are printed at the end, also where the
-program is interrupted or terminated, and their number beyond 5 s or 1 GB; errors that
-users are meant to see count as answers, others as failures.
+generator. Every setting runs in a process of its own, forked from one that has imported
+the library and nothing else, with its processor time and peak memory measured; what
+Python and that import take is measured once, and added. Settings are drawn until there
+are enough of them, or until all together have used the stated seconds. A setting is
+stopped at its own limit of processor time, and counts as beyond. Each is printed to
+standard error before it runs, with what it took after. The worst are printed at the end,
+also where the program is interrupted or terminated, and their number beyond 5 s or 1 GB;
+errors that users are meant to see count as answers, others as failures.
 
     python benchmarks/budget.py --seed 1 --seconds 300 --limit 60
+    python benchmarks/budget.py --seed 1 --number 5000 --seconds inf
     python benchmarks/budget.py --seed 1 --only 17,45
 """
 
@@ -19,10 +22,10 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from machine import describe
+from random_settings import Setting, setting
 
 # What one call may take.
 _MOST_SECONDS, _MOST_GIGABYTES = 5.0, 1.0
@@ -30,63 +33,8 @@ _WORST = 10
 # Exit code of commands that refuse what they were asked.
 _REFUSED = 2
 
-_PROGRAM = """
-import sys
-import numpy as np
-import shuffledp as sdp
-from shuffledp.errors import ShuffledpError
-
-def people(users, levels, values):
-    draw = np.random.default_rng(1)
-    return dict(value=draw.integers(values, size=users), level=draw.choice(levels, users))
-
-try:
-    {body}
-except ShuffledpError as error:
-    print(type(error).__name__, str(error)[:90], file=sys.stderr)
-"""
-_CLASSES = (
-    "sdp.Frequency({k})",
-    "sdp.Frequency({k}, mode='stratified')",
-    "sdp.Mean(0, 1)",
-    "sdp.Mean(0, 1, randomizer=sdp.Laplace())",
-    "sdp.BinarySum()",
-    "sdp.Strings({bits}, num_cohorts=2)",
-    "sdp.KRandomizedResponse({k})",
-    "sdp.UnaryEncoding({k})",
-    "sdp.UnaryEncoding({k}, 'optimized')",
-    "sdp.HadamardResponse({k})",
-    "sdp.LocalHashing({k}, {b})",
-    "sdp.SubsetSelection({k}, {b})",
-    "sdp.GridResponse(0, 1, num_values={b})",
-    "sdp.OneBit()",
-    "sdp.Laplace()",
-    "sdp.ClipLaplace()",
-    "sdp.Gaussian()",
-    "[sdp.Frequency({k}), sdp.Mean(0, 1)]",
-    "[sdp.Frequency({k}), sdp.Mean(0, 1), sdp.BinarySum()]",
-)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A call in Python or on the command line.
-
-    Attributes:
-        text: A statement, or the arguments of `shuffledp`.
-        is_command: Whether it is the latter.
-    """
-
-    text: str
-    is_command: bool
-
-    @property
-    def command(self) -> list[str]:
-        """The program and its arguments."""
-        if self.is_command:
-            main = "from shuffledp.cli.main import main; main()"
-            return [sys.executable, "-c", main, *self.text.split()]
-        return [sys.executable, "-c", _PROGRAM.format(body=self.text)]
+# What all settings need.
+_START = "import numpy as np, shuffledp as sdp, shuffledp.cli.main"
 
 
 @dataclass(frozen=True)
@@ -119,145 +67,60 @@ class Cost:
         return self.code > 0 and self.code != _REFUSED
 
 
-def _protocol(draw: random.Random) -> str:
-    k = draw.choice([3, 4, 8, 17, 30, 64, 300, 1024])
-    small = draw.choice([2, 3])
-    return draw.choice(_CLASSES).format(k=k, b=small, bits=draw.choice([32, 128]))
+def start_seconds() -> float:
+    """Returns the processor time of a process that imports what all settings need."""
+    process = subprocess.Popen([sys.executable, "-c", _START])
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime
 
 
-def _level(draw: random.Random) -> float:
-    return round(draw.choice([0.03, 0.3, 1.0, 3.0, 10.0]) * draw.uniform(0.5, 1.5), 3)
-
-
-def _levels(draw: random.Random, most: int = 40) -> dict[float, int]:
-    users = draw.choice([2, 40, 1_000, 10_000, 10**6, 10**8])
-    number = min(draw.choice([1, 1, 2, 3, 8, most]), users)
-    levels = sorted({_level(draw) for _ in range(number)})
-    return dict.fromkeys(levels, max(users // len(levels), 1))
-
-
-def _population(draw: random.Random) -> str:
-    if draw.random() < 0.7:
-        return f"sdp.Population.from_counts({_levels(draw)})"
-    users, low = draw.choice([3_000, 10**5, 10**6]), draw.choice([0.01, 0.05, 4.0])
-    high = low * draw.choice([2.0, 20.0])
-    budgets = f"np.random.default_rng(1).uniform({low}, {high}, {users})"
-    return f"sdp.Population.from_budgets({budgets})"
-
-
-def _delta(draw: random.Random) -> float:
-    return draw.choice([1e-6, 1e-6, 1e-9, 1e-12, 1e-100])
-
-
-def account_setting(draw: random.Random) -> Setting:
-    """Returns an account of a random protocol and population."""
-    asked = f"delta={_delta(draw)}"
-    if draw.random() < 0.2:
-        asked = f"epsilon={draw.choice([0.0, 0.1, 1.0])}"
-    more = draw.choice(["", "", "", ", rounds=3", ", rounds=1000", ", absent=1"])
-    call = f"sdp.account({_protocol(draw)}, {_population(draw)}, {asked}{more})"
-    return Setting(call, is_command=False)
-
-
-def _pairs(people: dict[float, int]) -> str:
-    return ",".join(f"{level}:{count}" for level, count in people.items())
-
-
-def _calibrate(draw: random.Random) -> Setting:
-    mechanism = draw.choice(["kary-response", "one-bit", "laplace", "clip-laplace"])
-    command = draw.choice(["levels", "scale", "rounds"])
-    if mechanism == "kary-response":
-        mechanism += f"(categories={draw.choice([2, 17, 300])})"
-    text = f"calibrate {command} --mechanism {mechanism} --delta {_delta(draw)}"
-    people = _levels(draw, 4)
-    if command == "levels":
-        targets = {round(0.02 * level, 5): n for level, n in people.items()}
-        return Setting(f"{text} --targets {_pairs(targets)}", is_command=True)
-    wanted = ",".join(str(round(0.3 * level, 5)) for level in people)
-    text += f" --levels {_pairs(people)} --targets {wanted}"
-    return Setting(text, is_command=True)
-
-
-def _plan(draw: random.Random) -> Setting:
-    statistic = draw.choice(["frequency", "mean", "counts"])
-    size = {
-        "frequency": f" --categories {draw.choice([2, 17, 128, 1024, 100_000])}",
-        "mean": " --low 0 --high 1",
-        "counts": f" --buckets {draw.choice([8, 64, 1024])}",
-    }[statistic]
-    people = _levels(draw, 4)
-    option = "--levels"
-    if statistic == "counts" or draw.random() < 0.3:
-        option = "--targets"
-        people = {round(0.3 * level, 5): n for level, n in people.items()}
-    text = f"plan {statistic}{size} {option} {_pairs(people)} --delta {_delta(draw)}"
-    return Setting(text, is_command=True)
-
-
-def _rehearse(draw: random.Random) -> Setting:
-    people = _levels(draw, 8)
-    users = min(sum(people.values()), 10**6)
-    statistic, options, values = draw.choice(
-        [
-            ("frequency", "", draw.choice([2, 17, 300])),
-            ("mean", ", low=0, high=100", 101),
-            ("sum", "", 2),
-        ]
-    )
-    call = (
-        f"sdp.rehearse(people({users}, {list(people)}, {values}), value='value', "
-        f"{draw.choice(['level', 'level', 'targets'])}='level', "
-        f"statistic='{statistic}'{options}, delta={_delta(draw)}, seed=1)"
-    )
-    return Setting(call, is_command=False)
-
-
-def setting(draw: random.Random) -> Setting:
-    """Returns a setting, of `account` more often than of others."""
-    kinds: list[Callable[[random.Random], Setting]] = [
-        account_setting,
-        _calibrate,
-        _plan,
-        _rehearse,
-    ]
-    (kind,) = draw.choices(kinds, [6, 1, 2, 1])
-    return kind(draw)
-
-
-def cost(number: int, call: Setting, *, limit: int) -> Cost:
+def cost(number: int, call: Setting, *, start: float, limit: int) -> Cost:
     """Runs a setting in a process of its own, and returns what it took.
 
     Args:
         number: Of the setting.
         call: The setting.
+        start: Seconds of processor time to add, of the start of Python.
         limit: Seconds of processor time after which it is stopped.
     """
-    process = subprocess.Popen(
-        call.command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1)),
-    )
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process = os.fork()
+    if not process:
+        code = 1
+        try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            code = call.run()
+        finally:
+            os._exit(code)
     try:
-        _, status, used = os.wait4(process.pid, 0)
+        _, status, used = os.wait4(process, 0)
     except KeyboardInterrupt:
-        process.kill()
-        process.wait()
+        os.kill(process, signal.SIGKILL)
+        os.wait4(process, 0)
         raise
-    process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = used.ru_utime + used.ru_stime
-    return Cost(number, call, seconds, used.ru_maxrss / 1e6, process.returncode)
+    seconds = start + used.ru_utime + used.ru_stime
+    code = os.waitstatus_to_exitcode(status)
+    return Cost(number, call, seconds, used.ru_maxrss / 1e6, code)
 
 
 def measure(chosen: argparse.Namespace, costs: list[Cost]) -> None:
     """Runs settings one after the other, and adds what they took."""
     only = {int(number) for number in chosen.only.split(",") if number}
-    draw, number = random.Random(chosen.seed), 0
-    while sum(each.seconds for each in costs) < chosen.seconds:
+    draw, number, start = random.Random(chosen.seed), 0, start_seconds()
+    while (
+        len(costs) < chosen.number
+        and sum(each.seconds for each in costs) < chosen.seconds
+    ):
         call = setting(draw)
         if not only or number in only:
             print(f"{number:4d} {call.text}", file=sys.stderr, flush=True)
-            costs.append(cost(number, call, limit=chosen.limit))
+            costs.append(cost(number, call, start=start, limit=chosen.limit))
             _print(
                 costs[-1], to_errors=not (costs[-1].exceeds or costs[-1].failed or only)
             )
@@ -275,6 +138,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--number", type=int, default=10_000, help="of settings")
     parser.add_argument(
         "--limit", type=int, default=60, help="seconds after which a setting is stopped"
     )

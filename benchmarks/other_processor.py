@@ -16,8 +16,8 @@ import subprocess
 import sys
 
 import numpy as np
-from budget import account_setting
 from machine import describe
+from random_settings import account_setting
 
 import shuffledp as sdp
 from shuffledp.errors import ShuffledpError
