@@ -32,6 +32,8 @@ ULP = 2.3e-16
 
 # Atoms whose ratio is nearer to the threshold may be on its wrong side.
 _TIE = 1e-9
+# Atoms that are looked at together.
+_BLOCK = 2**13
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +160,11 @@ class BucketPair:
         nodes = np.unique(np.concatenate([ratios[:1], nodes, ratios[-1:]]))
         if nodes.size < 2 or nodes.size >= ratios.size:
             return self
-        left_nodes = np.searchsorted(nodes, ratios, side="right") - 1
-        left_nodes = np.clip(left_nodes, 0, nodes.size - 2)
+        # Where the nodes lie among the ratios, which are many more, and ascend.
+        starts = np.searchsorted(ratios, nodes[1:-1], side="left")
+        left_nodes = np.repeat(
+            np.arange(nodes.size - 1), np.diff(starts, prepend=0, append=ratios.size)
+        )
         share = (ratios - nodes[left_nodes]) / (
             nodes[left_nodes + 1] - nodes[left_nodes]
         )
@@ -256,21 +261,35 @@ def _gain(
     Returns:
         The sum, and that of the sizes of all its terms, near the threshold included.
     """
-    with np.errstate(over="ignore"):
-        threshold = growth * ratios
-    first_tail = np.searchsorted(tails.ratios, threshold, side="right")
-    gained_mass, lost_mass = (
-        first @ tails.first[first_tail],
-        second @ tails.second[first_tail],
-    )
-    # Few atoms lie just below a threshold: the other tails begin where they did.
-    nearer = threshold * (1.0 - _TIE)
-    tied = (tails.ratios[np.maximum(first_tail, 1) - 1] >= nearer) & (first_tail > 0)
-    near_gained, near_lost = gained_mass, lost_mass
-    if tied.any():
-        before = np.searchsorted(tails.ratios, nearer[tied], side="left")
-        after = first_tail[tied]
-        near_gained += first[tied] @ (tails.first[before] - tails.first[after])
-        near_lost += second[tied] @ (tails.second[before] - tails.second[after])
+    gained_mass = lost_mass = near_gained = near_lost = 0.0
+    # In blocks that fit into a processor's cache: there may be a million atoms.
+    for start in range(0, ratios.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        with np.errstate(over="ignore"):
+            threshold = growth * ratios[block]
+        nearer = threshold * (1.0 - _TIE)
+        if nearer[0] > tails.ratios[-1]:
+            # Nothing lies beyond the thresholds that are left, which ascend.
+            break
+        ends = np.searchsorted(tails.ratios, threshold[[0, -1]], side="right")
+        if ends[0] == ends[1] and (
+            ends[0] == 0 or tails.ratios[ends[0] - 1] < nearer[0]
+        ):
+            # One tail for all of them.
+            gained_mass += first[block].sum() * tails.first[ends[0]]
+            lost_mass += second[block].sum() * tails.second[ends[0]]
+            continue
+        first_tail = np.searchsorted(tails.ratios, threshold, side="right")
+        gained_mass += first[block] @ tails.first[first_tail]
+        lost_mass += second[block] @ tails.second[first_tail]
+        # Few atoms lie just below a threshold: the other tails begin where they did.
+        is_near = tails.ratios[np.maximum(first_tail, 1) - 1] >= nearer
+        tied = np.flatnonzero(is_near & (first_tail > 0))
+        if tied.size:
+            before = np.searchsorted(tails.ratios, nearer[tied], side="left")
+            after, tied = first_tail[tied], start + tied
+            near_gained += first[tied] @ (tails.first[before] - tails.first[after])
+            near_lost += second[tied] @ (tails.second[before] - tails.second[after])
+    near_gained, near_lost = gained_mass + near_gained, lost_mass + near_lost
     size = float(near_gained + growth * near_lost)
     return float(gained_mass - growth * lost_mass), size

@@ -192,15 +192,16 @@ class GeometricNoise:
 
 def _decayed_sums(masses: Floats, decay: float) -> Floats:
     """Returns g(m) = decay g(m - 1) + masses(m), a sum of positive terms."""
-    # In blocks whose powers of decay are normal numbers.
-    length = max(int(_LARGEST_POWER / -math.log(decay)), 1)
-    powers = decay ** np.arange(1.0, min(length, masses.size) + 1.0)
-    sums, before = np.empty_like(masses), 0.0
-    for start in range(0, masses.size, length):
-        block = masses[start : start + length]
-        block_powers = powers[: block.size]
-        sums[start : start + length] = block_powers * (
-            before + np.cumsum(block / block_powers)
-        )
-        before = float(sums[min(start + length, masses.size) - 1])
-    return sums
+    # In blocks whose powers of decay are normal numbers, all of them at once.
+    length = min(max(int(_LARGEST_POWER / -math.log(decay)), 1), masses.size)
+    powers = decay ** np.arange(1.0, length + 1.0)
+    blocks = np.zeros((-(-masses.size // length), length))
+    blocks.reshape(-1)[: masses.size] = masses
+    blocks /= powers
+    np.cumsum(blocks, axis=1, out=blocks)
+    last_power, before = float(powers[-1]), [0.0]
+    for last in blocks[:-1, -1].tolist():
+        before.append(last_power * (before[-1] + last))
+    blocks += np.array(before)[:, None]
+    blocks *= powers
+    return blocks.reshape(-1)[: masses.size]
