@@ -10,6 +10,7 @@ from shuffledp import Population
 from shuffledp.accounting.counts.bucket_pair import BucketChange
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.errors import CertificationError
 from shuffledp.statistics.questionnaire import noise_search
 from shuffledp.statistics.questionnaire.noise_division import NoiseDivision
 from shuffledp.statistics.questionnaire.noise_search import NoiseSearch
@@ -86,3 +87,63 @@ def test_searches_with_more_room_evaluate_no_noise_again(
 
     assert size == more_room == pytest.approx(5.0, rel=1e-3)
     assert len(evaluated) == num_evaluated
+
+
+def test_more_noise_is_not_tried_where_it_does_not_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    division = NoiseDivision("Poisson noise", (), (), (1.0,), False)
+    evaluated: list[float] = []
+
+    def noise_of(_: NoiseDivision, size: float, room: float) -> tuple[Noise, ...]:
+        del room
+        return (PoissonNoise(size),)
+
+    def delta_of(_: NoiseSearch, noise: tuple[Noise, ...], target: float) -> float:
+        del target
+        (first,) = noise
+        assert isinstance(first, PoissonNoise)
+        evaluated.append(first.mean)
+        # It falls, and rises again before the target is kept.
+        return DELTA * (1.1 + math.log(first.mean / 2.0) ** 2)
+
+    monkeypatch.setattr(NoiseDivision, "first_size", lambda *_: 1.0)
+    monkeypatch.setattr(NoiseDivision, "noise", noise_of)
+    monkeypatch.setattr(NoiseSearch, "_approximate_delta", delta_of)
+    people = Population.from_counts({1.0: 100})
+    search = NoiseSearch((), people, DELTA, honest=100, room=1e9)
+
+    assert search.approximate(division, 1.0, 1.0) is None
+    assert evaluated == pytest.approx([1.0, 1.3, 1.69, 2.197, 2.8561])
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_noise_is_certified_once_for_searches_with_more_room(
+    refuses: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    division = NoiseDivision("Poisson noise", (), (), (1.0,), False)
+    certified: list[float] = []
+
+    def delta_of(_: NoiseSearch, noise: tuple[Noise, ...], target: float) -> float:
+        del target
+        (first,) = noise
+        assert isinstance(first, PoissonNoise)
+        certified.append(first.mean)
+        if refuses:
+            raise CertificationError("Nothing is proven.")
+        # Errors of the proof are larger than the target.
+        return 2.0 * DELTA
+
+    monkeypatch.setattr(
+        NoiseDivision, "noise", lambda self, size, room: (PoissonNoise(size),)
+    )
+    monkeypatch.setattr(NoiseSearch, "_approximate_delta", lambda *_: DELTA)
+    monkeypatch.setattr(NoiseSearch, "_delta_of", delta_of)
+    people = Population.from_counts({1.0: 100})
+    search = NoiseSearch((), people, DELTA, honest=100, room=1e9)
+
+    assert search.certified(division, 7.0, 1.0) is None
+    num_certified = len(certified)
+    assert num_certified == (1 if refuses else 2)
+    assert replace(search, room=2e9).certified(division, 7.0, 1.0) is None
+    assert len(certified) == num_certified

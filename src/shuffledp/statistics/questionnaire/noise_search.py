@@ -48,6 +48,7 @@ class NoiseSearch:
         room: Noise messages of all honest people together.
         deltas: Approximate deltas of noise and target, which searches with other room may
             share: noise depends on room only where it needs more.
+        certified_deltas: Those that were certified, likewise.
     """
 
     questions: tuple[Question, ...]
@@ -56,6 +57,7 @@ class NoiseSearch:
     honest: int
     room: float
     deltas: dict[tuple[Any, ...], float] = field(default_factory=dict)
+    certified_deltas: dict[tuple[Any, ...], float] = field(default_factory=dict)
 
     def questionnaire(self, noise: tuple[Noise, ...]) -> Questionnaire:
         """Returns the questionnaire with this noise, at which all answers are sent.
@@ -114,6 +116,9 @@ class NoiseSearch:
                 return None
             excess = math.log(self._approximate_delta(noise, target) / self.delta)
             if excess > 0.0:
+                if high is None and low is not None and excess > low[1]:
+                    # Pairs of messages are as many as can be: more noise does not help.
+                    return None
                 low = size, excess
             else:
                 high = size, excess
@@ -140,14 +145,11 @@ class NoiseSearch:
             noise = division.noise(round_up(size), self.room)
             if noise is None:
                 return None
-            try:
-                delta = self._delta_of(noise, target)
-            except CertificationError:
-                return None
+            delta = self._certified_delta(noise, target)
             if delta <= self.delta:
                 return noise
             # What errors of the proof add to delta does not fall with more noise.
-            if (delta / before) ** (steps / stride) * delta > self.delta:
+            if not (delta / before) ** (steps / stride) * delta <= self.delta:
                 return None
             # As many steps as lead there if delta falls as it did, or is expected to.
             fall = (
@@ -155,7 +157,8 @@ class NoiseSearch:
                 if before < math.inf
                 else self._fall(division, size, target)
             )
-            stride = max(round(math.log(delta / self.delta) / fall), 1)
+            wanted_steps = round(math.log(delta / self.delta) / fall)
+            stride = min(max(wanted_steps, 1), _MOST_STEPS)
             before = delta
             size *= (1.0 + _CLOSE) ** stride
         return None
@@ -183,6 +186,16 @@ class NoiseSearch:
             _approximate_change(each, group)
             for group, each in zip(groups, noise, strict=True)
         ]
+
+    def _certified_delta(self, noise: tuple[Noise, ...], target: float) -> float:
+        """Returns the certified delta; NaN if nothing is proven."""
+        key = *map(astuple, noise), target
+        if key not in self.certified_deltas:
+            try:
+                self.certified_deltas[key] = self._delta_of(noise, target)
+            except CertificationError:
+                self.certified_deltas[key] = math.nan
+        return self.certified_deltas[key]
 
     def _delta_of(self, noise: tuple[Noise, ...], target: float) -> float:
         counts = self.questionnaire(noise).counts
