@@ -307,6 +307,33 @@ def test_skipped_points_are_paid_for_at_every_threshold(
     assert_below_everywhere(integrand, exact_differences(WITHOUT_ZERO, counts, epsilon))
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("half", [32, 300])
+def test_sums_from_threshold_to_threshold_are_those_of_exponentials(
+    epsilon: float, half: int
+) -> None:
+    bound = bound_of(WITHOUT_ZERO, [600, 400])
+    integrand = ScoreIntegrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
+    offsets = np.round(np.linspace(-half, half, 65))
+
+    sums = integrand._sums(offsets)
+
+    z, terms = integrand.z.tolist(), integrand.terms.tolist()
+    # What is paid for: operations with each term, those of their sum, and products z a.
+    allowed = [280 + len(z) + 8 * half * abs(point) for point in z]
+    with mp.workdps(40):
+        for offset, found in zip(offsets.tolist(), sums.tolist(), strict=True):
+            exact = [
+                mp.mpc(term) * mp.exp(-mp.mpc(point) * offset)
+                for term, point in zip(terms, z, strict=True)
+            ]
+            error = sum(
+                operations * abs(term)
+                for operations, term in zip(allowed, exact, strict=True)
+            )
+            assert abs(sum(exact).real - found) <= 2.5e-16 * error
+
+
 @pytest.mark.parametrize("what", ["others", "ratio", "second"])
 @pytest.mark.parametrize("digit", [1e-9, 1e-3])
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0])
