@@ -11,7 +11,6 @@ import shuffledp as sdp
 from shuffledp.cli import main as command_line
 from shuffledp.errors import ShuffledpError
 
-
 _CLASSES = (
     "sdp.Frequency({k})",
     "sdp.Frequency({k}, mode='stratified')",

@@ -276,20 +276,23 @@ def _gain(
             ends[0] == 0 or tails.ratios[ends[0] - 1] < nearer[0]
         ):
             # One tail for all of them.
-            gained_mass += first[block].sum() * tails.first[ends[0]]
-            lost_mass += second[block].sum() * tails.second[ends[0]]
+            gained_mass += float(first[block].sum() * tails.first[ends[0]])
+            lost_mass += float(second[block].sum() * tails.second[ends[0]])
             continue
         first_tail = np.searchsorted(tails.ratios, threshold, side="right")
-        gained_mass += first[block] @ tails.first[first_tail]
-        lost_mass += second[block] @ tails.second[first_tail]
+        gained_mass += float(first[block] @ tails.first[first_tail])
+        lost_mass += float(second[block] @ tails.second[first_tail])
         # Few atoms lie just below a threshold: the other tails begin where they did.
         is_near = tails.ratios[np.maximum(first_tail, 1) - 1] >= nearer
         tied = np.flatnonzero(is_near & (first_tail > 0))
         if tied.size:
             before = np.searchsorted(tails.ratios, nearer[tied], side="left")
             after, tied = first_tail[tied], start + tied
-            near_gained += first[tied] @ (tails.first[before] - tails.first[after])
-            near_lost += second[tied] @ (tails.second[before] - tails.second[after])
-    near_gained, near_lost = gained_mass + near_gained, lost_mass + near_lost
-    size = float(near_gained + growth * near_lost)
-    return float(gained_mass - growth * lost_mass), size
+            near_gained += float(
+                first[tied] @ (tails.first[before] - tails.first[after])
+            )
+            near_lost += float(
+                second[tied] @ (tails.second[before] - tails.second[after])
+            )
+    size = gained_mass + near_gained + growth * (lost_mass + near_lost)
+    return gained_mass - growth * lost_mass, size
