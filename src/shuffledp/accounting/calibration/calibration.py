@@ -80,7 +80,8 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         promise, counts, wanted, start.epsilons, apart=apart
     ):
         with suppress(CertificationError):
-            return replace(promise.answer(people, goals), is_largest=True)
+            answer = promise.answer(people, goals, may_shrink=True)
+            return replace(answer, is_largest=True)
     return replace(promise.answer(start, wanted), is_largest=True)
 
 
