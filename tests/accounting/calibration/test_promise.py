@@ -16,7 +16,10 @@ PROMISE = Promise(Frequency(17), delta=1e-6)
 def account_that_exceeds(
     monkeypatch: pytest.MonkeyPatch, factors: list[float]
 ) -> list[Population]:
-    """Multiplies certified epsilons by these factors, one account after the other."""
+    """Multiplies certified epsilons by these factors, one account after the other.
+
+    Central epsilons fall about twice as fast as budgets here.
+    """
     certified: list[Population] = []
 
     def larger(protocol: Any, people: Population, **options: Any) -> Guarantee:
@@ -49,7 +52,7 @@ def test_budgets_that_just_miss_a_target_are_made_a_little_smaller(
         assert level.epsilon_central <= target
 
 
-@pytest.mark.parametrize("factors", [[1.05], [1.015, 1.031, 1.047]])
+@pytest.mark.parametrize("factors", [[1.05], [1.015, 1.05, 1.085]])
 def test_budgets_that_miss_a_target_by_more_or_again_are_refused(
     factors: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
