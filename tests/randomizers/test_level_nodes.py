@@ -76,16 +76,32 @@ def test_noise_of_many_levels_is_that_of_each(delta_local: float) -> None:
     assert np.all(np.abs(quick / slow - 1.0) <= SENSITIVITY_ERROR)
 
 
+# Edges on both sides of the value, and all on one of them.
+@pytest.mark.parametrize("starts", [(0, 1, 5, 20, -1), (0, 1, 20), (0, -20, -1)])
 @pytest.mark.parametrize("device", NOISES, ids=lambda device: device.mechanism)
-def test_runs_are_sums_of_bins(device: AddedNoise) -> None:
+def test_runs_are_sums_of_bins(device: AddedNoise, starts: tuple[int, ...]) -> None:
     epsilons = spread_out(700)
     bins = device.bins(epsilons, 0.25)
-    starts = np.array([0, 1, 5, 20, bins.shape[1] - 1])
+    first_bins = np.array(starts) % bins.shape[1]
 
-    runs = device.probabilities_of_runs(epsilons, 0.25, starts)
+    runs = device.probabilities_of_runs(epsilons, 0.25, first_bins)
 
-    sums = np.add.reduceat(bins, starts, axis=1)
+    sums = np.add.reduceat(bins, first_bins, axis=1)
     assert np.abs(runs - sums).max() <= device.error_of_runs + 1e-14
+
+
+def test_scores_of_many_levels_are_attacked_where_their_sum_lies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    people = Population.from_budgets(4.0 + spread_out(3_000))
+    named = people.epsilons[[1_500]].tolist()
+    monkeypatch.setattr(noise, "MANY_LEVELS", 2_000)
+
+    (level,) = account(Laplace(), people, delta=1e-6, levels=named, rounds=1000).levels
+
+    # Where thresholds are tried far from the sum, nothing is shown.
+    assert level.epsilon_central >= level.epsilon_central_lower
+    assert level.epsilon_central_lower >= 0.3 * level.epsilon_central
 
 
 @pytest.mark.slow

@@ -225,9 +225,10 @@ class Gaussian(AddedNoise):
         """Returns probabilities between edges, given in deviations from the value."""
         # Differences of the nearer tail, so that far bins keep their digits.
         below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
-        inside = np.diff(below, axis=1) - np.diff(above, axis=1)
-        probabilities: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
-        return probabilities
+        # The first and the last may reach beyond the value, too.
+        return np.diff(below, axis=1, prepend=0.0, append=0.5) - np.diff(
+            above, axis=1, prepend=0.5, append=0.0
+        )
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""

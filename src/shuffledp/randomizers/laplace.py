@@ -156,10 +156,10 @@ class Laplace(AddedNoise):
         # Differences of the nearer tail, so that far bins keep their digits.
         below = np.where(away < 0.0, half, 0.5)
         above = np.where(away > 0.0, half, 0.5)
-        inside = np.diff(below, axis=1) - np.diff(above, axis=1)
-        first, last = below[:, :1], above[:, -1:]
-        probabilities: Floats = np.hstack([first, inside, last])
-        return probabilities
+        # The first and the last may reach beyond the value, too.
+        return np.diff(below, axis=1, prepend=0.0, append=0.5) - np.diff(
+            above, axis=1, prepend=0.5, append=0.0
+        )
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells at geometrically distributed distances, shape (n,)."""
