@@ -77,6 +77,21 @@ def test_no_bound_is_evaluated_where_estimates_are_well_above_it() -> None:
     assert len(asked) == 2 + 2 + 3
 
 
+def test_each_point_is_estimated_once() -> None:
+    asked = []
+
+    def estimate(epsilon: float) -> float:
+        asked.append(epsilon)
+        return 1e-6
+
+    ladder = MonotoneDelta(lambda _: math.inf, estimate)
+    epsilons = [1.01, 1.02, 1.03]
+
+    assert [ladder.least(epsilon, 0.5) for epsilon in epsilons] == [0.5] * 3
+    # Forty points of one grid, and the epsilons themselves.
+    assert len(asked) == len(set(asked)) == 40 + 3
+
+
 def test_estimates_are_not_trusted_where_they_exceed_a_bound() -> None:
     def bound(epsilon: float) -> float:
         return 1e-9 * (1.0 + epsilon)

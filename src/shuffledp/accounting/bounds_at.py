@@ -227,7 +227,7 @@ class TargetUsers:
         (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
         profile: Profile = upper.falling_delta
         if self.shuffles > 1:
-            profile = composed_profile(upper, self.times, about)
+            profile = composed_profile(upper, self.times, about, least_epsilon=epsilon)
         return min(round_up(profile(epsilon)), 1.0), upper
 
     def _uppers(

@@ -42,6 +42,7 @@ class MonotoneDelta:
     ) -> None:
         self._bound, self._estimate = bound, estimate
         self._bounds: dict[int, float] = {}
+        self._estimates: dict[int, float] = {}
 
     def least(self, epsilon: float, bound: float) -> float:
         """Returns the smallest bound at grid points up to `epsilon` > 0, or `bound`."""
@@ -58,8 +59,9 @@ class MonotoneDelta:
         lower: list[tuple[int, int]] = []
         start = top - top % _COARSE
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
-            point = _grid_point(index)
-            if point == 0.0 or self._estimate(point) > surely_larger:
+            if _grid_point(index) == 0.0:
+                break
+            if self._estimate_at_index(index) > surely_larger:
                 break
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:
@@ -84,6 +86,11 @@ class MonotoneDelta:
             else:
                 infinite_index = middle
         return best_bound
+
+    def _estimate_at_index(self, index: int) -> float:
+        if index not in self._estimates:
+            self._estimates[index] = self._estimate(_grid_point(index))
+        return self._estimates[index]
 
     def _delta_at_index(self, index: int) -> float:
         if index not in self._bounds:

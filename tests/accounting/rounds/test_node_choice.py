@@ -1,14 +1,17 @@
 """Which chords of a loss distribution are split."""
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
     _middles_to_add,
     connect_dots,
+    loss_distribution,
 )
 
 
@@ -19,6 +22,24 @@ def test_a_chord_that_cannot_be_split_hides_no_others() -> None:
     # The first costs far more than the others; its middle was evaluated, and dropped.
     assert _middles_to_add(distribution, {}) == [1.0]
     assert _middles_to_add(distribution, {1.0: 0.2}) == pytest.approx([2.1, 2.3])
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_no_nodes_are_added_where_only_infinite_losses_matter(rounds: int) -> None:
+    def upper(epsilon: float) -> float:
+        return 0.1 * math.exp(-100.0 * epsilon) + 1e-6
+
+    fine, coarse = (
+        loss_distribution(upper, ceiling=np.inf, negligible=1e-5, least_loss=least_loss)
+        for least_loss in (0.0, 0.3)
+    )
+
+    assert coarse.losses.size < 0.5 * fine.losses.size
+    assert coarse.losses[-1] == fine.losses[-1] < 0.3
+    bounds = [
+        composed([(losses, rounds)]).delta(0.3 * rounds) for losses in (fine, coarse)
+    ]
+    assert bounds == pytest.approx([rounds * coarse.infinite] * 2, rel=1e-4)
 
 
 @pytest.mark.slow

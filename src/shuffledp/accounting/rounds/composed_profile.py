@@ -37,6 +37,8 @@ _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
 # For deltas below that: no bound of one shuffle is smaller.
 _LEAST = 1e-306
+# By how much sums of losses may be off, as a part of them.
+_ROUNDING = 1e-12
 # No ceiling is looked for beyond: e^epsilon is infinite from 710 on.
 _MOST_EPSILON = 1e6
 # Nor beyond this multiple of the reports' own budgets, which small deltas exceed a little.
@@ -117,7 +119,12 @@ def total_budget(times: int, epsilon_local: float) -> float:
 
 
 def losses_of(
-    upper: UpperProfile, shuffles: int, delta: float, *, smallest: float = _SMALLEST
+    upper: UpperProfile,
+    shuffles: int,
+    delta: float,
+    *,
+    smallest: float = _SMALLEST,
+    least_epsilon: float = 0.0,
 ) -> LossDistribution:
     """Returns the loss distribution of one shuffle, to compose near this delta.
 
@@ -126,6 +133,7 @@ def losses_of(
         shuffles: Number of shuffles.
         delta: About the divergence that is asked for.
         smallest: No smaller divergence of one shuffle is resolved.
+        least_epsilon: The least epsilon at which their composition is evaluated.
     """
     pure = upper.randomizer.delta_local == 0.0
     return loss_distribution(
@@ -133,6 +141,8 @@ def losses_of(
         ceiling=upper.level if pure else float("inf"),
         negligible=max(_NEGLIGIBLE * delta / shuffles, smallest),
         evaluations=upper.evaluations,
+        # Of smaller losses, only infinite ones add up to more.
+        least_loss=(1.0 - _ROUNDING) * least_epsilon / shuffles,
     )
 
 
@@ -155,8 +165,17 @@ def after_times(
     return ComposedProfile(losses, times * randomizer.changes, budget).delta
 
 
-def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
-    """Returns the certified profile after `times` collections, right down to delta."""
+def composed_profile(
+    upper: UpperProfile, times: int, delta: float, *, least_epsilon: float = 0.0
+) -> Profile:
+    """Returns the certified profile after `times` collections, right down to delta.
+
+    Args:
+        upper: The certified profile of one shuffle.
+        times: Number of collections.
+        delta: About the divergence that is asked for.
+        least_epsilon: The least epsilon at which it is accurate.
+    """
     shuffles = times * upper.randomizer.changes
     if shuffles == 1:
         return upper.delta
@@ -166,7 +185,13 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
         smallest_masses.append(_LEAST)
     profiles: list[Profile] = []
     for smallest_mass in smallest_masses:
-        losses = losses_of(upper, shuffles, delta, smallest=smallest_mass)
+        losses = losses_of(
+            upper,
+            shuffles,
+            delta,
+            smallest=smallest_mass,
+            least_epsilon=least_epsilon,
+        )
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))
         least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
         kinds_apart = _directions_apart(upper, losses, shuffles, least_mass)

@@ -69,6 +69,7 @@ def loss_distribution(
     ceiling: float,
     negligible: float,
     evaluations: int = EVALUATIONS,
+    least_loss: float = 0.0,
 ) -> LossDistribution:
     """Chooses nodes, evaluates a profile there, and connects the dots.
 
@@ -78,6 +79,7 @@ def loss_distribution(
         ceiling: An epsilon known to hold with delta = 0, or infinity.
         negligible: A delta that may be added to that of every collection.
         evaluations: Of the profile, about, at most.
+        least_loss: No more nodes are added if all losses but infinite ones are smaller.
     """
     values: dict[float, float] = {}
 
@@ -103,7 +105,7 @@ def loss_distribution(
         approximate = connect_dots(losses, _steady(bounds), least_mass=least_mass)
         new = _middles_to_add(approximate, values)
         new = new[: max(0, evaluations - len(values))]
-        if not new:
+        if not new or losses[-1] < least_loss:
             return connect_dots(losses, bounds, least_mass=least_mass)
         for middle in new:
             evaluate(middle)
