@@ -1,5 +1,6 @@
 """Central targets that calibration must meet, and their certified check."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -184,10 +185,19 @@ class Promise:
         """Returns the exposure of these users, with the population of each level."""
         return single_messages(self.protocol, people)
 
-    def losses(self, people: Population, index: int, shuffles: int) -> LossDistribution:
-        """Returns the loss distribution of one shuffle, for composing up to `shuffles`."""
+    def losses(
+        self, people: Population, index: int, shuffles: int
+    ) -> Callable[[int], LossDistribution]:
+        """Returns the loss distribution of one shuffle, for composing up to `shuffles`.
+
+        It is a function of the number of evaluations, of which none is made twice.
+        """
         (once,) = self._once(people, [index], shuffles)
-        return losses_of(once, shuffles, self.delta)
+        return functools.cache(
+            lambda most_evaluations: losses_of(
+                once, shuffles, self.delta, most_evaluations=most_evaluations
+            )
+        )
 
     def _once(
         self,

@@ -17,6 +17,7 @@ import numpy as np
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
+    EVALUATIONS,
     MOST_SHUFFLES,
     LossDistribution,
     connect_directions,
@@ -125,6 +126,7 @@ def losses_of(
     *,
     smallest: float = _SMALLEST,
     least_epsilon: float = 0.0,
+    most_evaluations: int = EVALUATIONS,
 ) -> LossDistribution:
     """Returns the loss distribution of one shuffle, to compose near this delta.
 
@@ -134,13 +136,14 @@ def losses_of(
         delta: About the divergence that is asked for.
         smallest: No smaller divergence of one shuffle is resolved.
         least_epsilon: The least epsilon at which their composition is evaluated.
+        most_evaluations: Of the profile; fewer make bounds a little larger.
     """
     pure = upper.randomizer.delta_local == 0.0
     return loss_distribution(
         upper.delta,
         ceiling=upper.level if pure else float("inf"),
         negligible=max(_NEGLIGIBLE * delta / shuffles, smallest),
-        evaluations=upper.evaluations,
+        evaluations=min(upper.evaluations, most_evaluations),
         # Of smaller losses, only infinite ones add up to more.
         least_loss=(1.0 - _ROUNDING) * least_epsilon / shuffles,
     )
