@@ -23,6 +23,8 @@ _KNOTS, _PARTS = 24, 256.0
 # Of a smooth minimum, in logarithms.
 _TEMPERATURE = 0.03
 _MOST_STEPS = 150
+# After so many steps few people are as many messages as at the end, but for this part.
+_FIRST_STEPS, _NEARLY = 12, 0.95
 _NO_EXPONENT = 1e3
 # Factors of the first theta that are tried, in logarithms.
 _FACTORS = np.arange(-12.0, 3.0, 0.5)
@@ -37,6 +39,7 @@ def falling_blanket(
     own: Floats,
     *,
     epsilon: float,
+    fewest: float,
 ) -> Floats | None:
     """Returns about the best omega, its density in each cell, or None if none is found.
 
@@ -49,13 +52,14 @@ def falling_blanket(
         people: In each group, shape (groups,).
         own: That of somebody with the target's level, shape (cells,).
         epsilon: About where the bound is asked for, > 0.
+        fewest: With fewer blanket messages omega is of no use, and may be missed.
     """
     # Whoever sends nothing in a cell hides nobody there.
     present = (least.min(axis=1) > 0.0) & (people > 0.0)
     if not present.any() or own.min() <= 0.0:
         return None
     search = _Search(noise, np.log(least[present]), people[present], epsilon)
-    log_density = search.best(np.log(own))
+    log_density = search.best(np.log(own), fewest=fewest)
     if log_density is None:
         return None
     widths = np.diff(noise.edges)
@@ -95,13 +99,13 @@ class _Search:
             2.0 * (near - far) ** 2 * widths,
         )
 
-    def best(self, log_own: Floats) -> Floats | None:
+    def best(self, log_own: Floats, *, fewest: float) -> Floats | None:
         """Returns log omega in each cell, up to a constant, or None.
 
         Args:
             log_own: Where the search begins, shape (cells,).
+            fewest: The least number of blanket messages that is of use.
         """
-        from scipy.optimize import minimize
 
         first = np.interp(self._knots, np.arange(log_own.size), -log_own)
         # As if losses were small against 1 / v.
@@ -114,21 +118,44 @@ class _Search:
         values = [self._value(point)[0] for point in starts]
         if not min(values) < _NO_EXPONENT:
             return None
-        found = minimize(
-            self._value,
-            starts[int(np.argmin(values))],
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(None, None)] + [(0.0, None)] * (_KNOTS - 1),
-            options={"maxiter": _MOST_STEPS},
-        )
-        steps = np.rint(np.cumsum(found.x) * _PARTS) / _PARTS
+        first_point = starts[int(np.argmin(values))]
+        if float(self._people.sum()) < 2.0 * fewest:
+            point = self._minimum(first_point, _FIRST_STEPS)
+            if self._messages(point) < _NEARLY * fewest:
+                return None
+        point = self._minimum(first_point, _MOST_STEPS)
+        steps = np.rint(np.cumsum(point) * _PARTS) / _PARTS
         if not np.isfinite(steps).all():
             return None
         log_density: Floats = -np.interp(
             np.maximum(np.arange(log_own.size), self._knots[0]), self._knots, steps
         )
         return log_density
+
+    def _minimum(self, start: Floats, most_steps: int) -> Floats:
+        """Returns where the value is about least, or as far as that many steps lead."""
+        from scipy.optimize import minimize
+
+        found = minimize(
+            self._value,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(None, None)] + [(0.0, None)] * (_KNOTS - 1),
+            options={"maxiter": most_steps},
+        )
+        point: Floats = found.x
+        return point
+
+    def _messages(self, point: Floats) -> float:
+        """Returns about how many blanket messages there are."""
+        log_v = self._rises @ point
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            # Those of all cells make 1 on both sides together.
+            log_total = np.logaddexp.reduce(np.log(2.0 * self._widths) - log_v)
+            ratios = self._log_least + log_v[self._looked_at] + log_total
+            gammas = np.exp(np.minimum(ratios.min(axis=1), 0.0))
+            return float(self._people @ gammas)
 
     def _value(self, point: Floats) -> tuple[float, Floats]:
         """Returns -log of the exponent, or a large number, and its slopes."""

@@ -151,7 +151,14 @@ def noise_blanket(
     bound: NoiseBlanketBound | None = None
     for _ in range(_SEARCHES):
         epsilon = _epsilon_at(bound or usual, level, delta)
-        density = falling_blanket(noise, least[sample], people, own, epsilon=epsilon)
+        density = falling_blanket(
+            noise,
+            least[sample],
+            people,
+            own,
+            epsilon=epsilon,
+            fewest=_FEWEST_MESSAGES,
+        )
         if density is None:
             return bound
         # Between two levels nobody gives less than either of the two.
