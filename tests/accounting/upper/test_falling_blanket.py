@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.upper.falling_blanket import _Search, falling_blanket
+from shuffledp.accounting.upper.falling_blanket import (
+    _FACTORS,
+    _Search,
+    falling_blanket,
+)
 from shuffledp.cover import NoiseDensities
 from shuffledp.types import Floats
 
@@ -52,7 +56,7 @@ def test_steps_fall_and_no_perturbed_ones_are_much_better(
     least = noise.least(levels)
 
     own = noise.least(np.array([level]))[0]
-    density = falling_blanket(noise, least, people, own, epsilon=epsilon)
+    density = falling_blanket(noise, least, people, own, epsilon=epsilon, fewest=1.0)
 
     assert density is not None
     widths = np.diff(noise.edges)
@@ -83,7 +87,7 @@ def test_among_equal_people_it_hides_what_the_whole_least_density_hides() -> Non
     least = noise.least(np.array([0.5]))
     people = np.array([5_000.0])
 
-    density = falling_blanket(noise, least, people, least[0], epsilon=0.01)
+    density = falling_blanket(noise, least, people, least[0], epsilon=0.01, fewest=1.0)
 
     assert density is not None
     best = exponent(noise, density, least, people, 0.01)
@@ -96,7 +100,10 @@ def test_nobody_with_messages_far_out_gives_no_blanket() -> None:
     narrow = noise.least(np.array([50.0]))
 
     assert narrow.min() == 0.0
-    assert falling_blanket(noise, narrow, np.array([9.0]), own, epsilon=0.01) is None
+    assert (
+        falling_blanket(noise, narrow, np.array([9.0]), own, epsilon=0.01, fewest=1.0)
+        is None
+    )
 
 
 def test_within_the_range_of_values_it_is_one_number_whatever_others_send() -> None:
@@ -106,7 +113,7 @@ def test_within_the_range_of_values_it_is_one_number_whatever_others_send() -> N
     least = own * np.exp(-0.1 * noise.edges[1:])
 
     density = falling_blanket(
-        noise, least[np.newaxis], np.array([5_000.0]), own, epsilon=0.1
+        noise, least[np.newaxis], np.array([5_000.0]), own, epsilon=0.1, fewest=1.0
     )
 
     assert density is not None
@@ -114,6 +121,42 @@ def test_within_the_range_of_values_it_is_one_number_whatever_others_send() -> N
     assert np.count_nonzero(inside) > 2
     assert np.unique(density[inside]).size == 1
     assert density[-1] < density[0]
+
+
+def test_a_search_that_leads_to_few_messages_of_few_people_is_given_up() -> None:
+    noise = sdp.Laplace().noise_densities(0.013, delta=1e-9)
+    assert noise is not None
+    least = noise.least(np.array([0.013, 0.014, 0.019, 0.036]))
+    people, own = np.array([9.0, 10.0, 10.0, 10.0]), least[0]
+
+    densities = [
+        falling_blanket(noise, least, people, own, epsilon=0.012, fewest=fewest)
+        for fewest in (1.0, 15.0, 38.0)
+    ]
+
+    assert densities[2] is None
+    first, second = densities[:2]
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first, second)
+    messages = people @ (least / first).min(axis=1)
+    assert 15.0 < messages < 38.0
+
+
+def test_first_values_are_those_of_each_start() -> None:
+    noise = densities(sdp.Laplace(), 0.4)
+    least = noise.least(np.array([0.2, 0.4, 3.0]))
+    search = _Search(noise, np.log(least), np.array([50.0, 60.0, 70.0]), 0.1)
+    start = np.append(2.0, np.full(23, 0.1))
+
+    values = search._first_values(search._rises @ start)
+
+    unit = np.eye(1, 24)[0]
+    one_by_one = [search._value(start + factor * unit)[0] for factor in _FACTORS]
+    usable = values < 1e3
+    assert 5 < usable.sum() < values.size
+    assert values[usable] == pytest.approx(np.array(one_by_one)[usable], rel=1e-9)
+    assert np.all(np.array(one_by_one)[~usable] >= 1e3 * (1.0 - 1e-9))
 
 
 @pytest.mark.parametrize("rise", [0.0, 1.0, 25.0])

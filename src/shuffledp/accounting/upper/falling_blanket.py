@@ -106,19 +106,17 @@ class _Search:
             log_own: Where the search begins, shape (cells,).
             fewest: The least number of blanket messages that is of use.
         """
-
         first = np.interp(self._knots, np.arange(log_own.size), -log_own)
         # As if losses were small against 1 / v.
         first += math.log(self._mean) - math.log(
             float(self._telling @ np.exp(-log_own))
         )
         start = np.append(first[0], np.maximum(np.diff(first), 0.0))
-        unit = np.eye(1, _KNOTS)[0]
-        starts = [start + factor * unit for factor in _FACTORS]
-        values = [self._value(point)[0] for point in starts]
-        if not min(values) < _NO_EXPONENT:
+        values = self._first_values(self._rises @ start)
+        least = int(np.argmin(values))
+        if not values[least] < _NO_EXPONENT:
             return None
-        first_point = starts[int(np.argmin(values))]
+        first_point = start + _FACTORS[least] * np.eye(1, _KNOTS)[0]
         if float(self._people.sum()) < 2.0 * fewest:
             point = self._minimum(first_point, _FIRST_STEPS)
             if self._messages(point) < _NEARLY * fewest:
@@ -157,6 +155,30 @@ class _Search:
             gammas = np.exp(np.minimum(ratios.min(axis=1), 0.0))
             return float(self._people @ gammas)
 
+    def _first_values(self, log_v: Floats) -> Floats:
+        """Returns the values of v times each of the factors."""
+        # A factor is one of v, of all gammas, and of nothing else.
+        log_messages = self._smooth_minima(log_v)[0] + _FACTORS
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            v = np.exp(np.add.outer(_FACTORS, log_v))[:, np.newaxis]
+            exponents = np.minimum(self._losses * v, _MOST_EXPONENT)
+            totals = (self._widths * np.expm1(exponents) / v).sum(axis=(1, 2))
+            values = -(log_messages + np.log(-totals))
+        return np.where(np.isfinite(totals) & (totals < 0.0), values, _NO_EXPONENT)
+
+    def _smooth_minima(self, log_v: Floats) -> tuple[float, Floats]:
+        """Returns the logarithm of about the number of messages, and its slopes."""
+        ratios = (self._log_least + log_v[self._looked_at]) / -_TEMPERATURE
+        top = ratios.max(axis=1)
+        weights = np.exp(ratios - top[:, np.newaxis])
+        sums = weights.sum(axis=1)
+        log_gammas = -_TEMPERATURE * (np.log(sums) + top)
+        largest = float(log_gammas.max())
+        messages = self._people * np.exp(log_gammas - largest)
+        everyone = float(messages.sum())
+        slopes: Floats = (messages / everyone / sums) @ weights
+        return math.log(everyone) + largest, slopes
+
     def _value(self, point: Floats) -> tuple[float, Floats]:
         """Returns -log of the exponent, or a large number, and its slopes."""
         log_v = self._rises @ point
@@ -170,19 +192,9 @@ class _Search:
         if not (total < 0.0 and np.isfinite(gradient).all()):
             # v is too large: there is no exponent, and the way back is down.
             return _NO_EXPONENT + total, slopes @ self._rises
-        ratios = (self._log_least + log_v[self._looked_at]) / -_TEMPERATURE
-        top = ratios.max(axis=1)
-        weights = np.exp(ratios - top[:, np.newaxis])
-        sums = weights.sum(axis=1)
-        log_gammas = -_TEMPERATURE * (np.log(sums) + top)
-        largest = float(log_gammas.max())
-        messages = self._people * np.exp(log_gammas - largest)
-        everyone = float(messages.sum())
-        value = -(math.log(everyone) + largest + math.log(-total))
-        gradient -= (
-            (messages / everyone / sums) @ weights @ self._rises[self._looked_at]
-        )
-        return value, gradient
+        log_messages, message_slopes = self._smooth_minima(log_v)
+        gradient -= message_slopes @ self._rises[self._looked_at]
+        return -(log_messages + math.log(-total)), gradient
 
 
 def _interpolation(positions: Floats, knots: Floats) -> Floats:
