@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Gaussian, Population, account
-from shuffledp.accounting.rounds.composed_profile import basic_composition
+from shuffledp.accounting.rounds.basic_composition import basic_composition
 from shuffledp.accounting.sums.rounding import rounded_up
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 

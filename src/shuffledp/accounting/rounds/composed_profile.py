@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
+from shuffledp.accounting.rounds.basic_composition import basic_composition
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
     EVALUATIONS,
@@ -207,25 +208,6 @@ def composed_profile(
         if is_cut and upper.randomizer.delta_local > 0.0:
             profiles.append(basic_composition(upper.delta, shuffles))
     return profiles[0] if len(profiles) == 1 else _least_of(profiles)
-
-
-def basic_composition(profile: Profile, shuffles: int) -> Profile:
-    """Returns the profile of several shuffles, by basic composition.
-
-    If each is (e, d)-differentially private, then k of them are (k e, k d)-differentially
-    private (Dwork and Roth 2014, Theorem 3.16).
-
-    Args:
-        profile: The certified profile of one shuffle.
-        shuffles: Number of shuffles.
-    """
-
-    def delta(epsilon: float) -> float:
-        # Rounded downward: the profile falls with epsilon.
-        each = math.nextafter(epsilon / shuffles, 0.0)
-        return min(rounded_up(shuffles * Fraction(profile(each))), 1.0)
-
-    return delta
 
 
 def part_losses(upper: UpperProfile, times: int, delta: float) -> PartLosses:

@@ -1,0 +1,37 @@
+"""Rounds that keep all targets, by losses that are as fine as each target needs."""
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.calibration import kept_rounds
+from shuffledp.accounting.calibration.kept_rounds import _KeptRounds
+from shuffledp.accounting.calibration.promise import Promise
+
+
+def test_only_targets_that_rough_losses_break_are_followed_closely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    promise = Promise(sdp.Frequency(17), 1e-6)
+    people = sdp.Population.from_counts({0.5: 2_000, 1.0: 2_000})
+    asked, losses = list[tuple[int, int]](), Promise.losses
+
+    def recorded(
+        promise: Promise, people: sdp.Population, index: int, shuffles: int
+    ) -> object:
+        losses_with = losses(promise, people, index, shuffles)
+
+        def of(most_evaluations: int) -> object:
+            asked.append((index, most_evaluations))
+            return losses_with(most_evaluations)
+
+        return of
+
+    monkeypatch.setattr(Promise, "losses", recorded)
+    # The first level keeps its own by far.
+    found = _KeptRounds(promise, people, [0.9, 0.05], 16).largest(1)
+    closely_asked = {index for index, evaluations in asked if evaluations > 60}
+    monkeypatch.setattr(kept_rounds, "_EVALUATIONS", (200,))
+    closely = _KeptRounds(promise, people, [0.9, 0.05], 16).largest(1)
+
+    assert 1 < found == closely < 16
+    assert closely_asked == {1}
