@@ -103,12 +103,16 @@ def search(
         start = np.stack([0.0 * counts, counts])[:, None, :]
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []
+    corners: set[bytes] = set()
     settled_upper, num_evaluated = -math.inf, start.shape[1]
     checked, upper_then = num_evaluated, float(boxes.upper.max())
     while True:
         worst = int(np.argmax(boxes.upper))
-        if not (is_quick and boxes.upper[worst] <= incumbent.lower + enough):
-            inside = _inside(boxes, worst)
+        inside = _inside(boxes, worst)
+        is_enough = boxes.upper[worst] <= incumbent.lower + enough
+        # The middle alone, beside a corner that is known, is rarely worse.
+        if not (is_quick and (is_enough or inside[1].tobytes() in corners)):
+            corners.add(inside[1].tobytes())
             incumbent = max(
                 incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
             )
@@ -185,10 +189,15 @@ class _Boxes:
 
 
 def _evaluated(tilted: TiltedPopulation, low: Floats, high: Floats) -> _Boxes:
-    upper, doubt, rise = box_bounds(tilted, low, high)
     points = np.all(low == high, axis=1)
+    # Nothing loosens the bound of a point.
+    upper = np.empty(len(low))
+    doubt, rise = np.zeros((2, *low.shape))
     if points.any():
         upper[points] = data_bounds(tilted, low[points])[1]
+    if not points.all():
+        wide = ~points
+        upper[wide], doubt[wide], rise[wide] = box_bounds(tilted, low[wide], high[wide])
     _check(upper)
     return _Boxes(low, high, upper, doubt, rise)
 

@@ -13,6 +13,7 @@ from shuffledp.accounting.two_messages.tilted import (
     CELLS,
     FourierGrid,
     TiltedPopulation,
+    parts_of,
 )
 from shuffledp.types import Complexes, Floats, Ints
 
@@ -22,6 +23,8 @@ _FAR_APART = 100.0
 _SMALL_SCALE = 8
 # Where a logarithm may move by more, its exponential is far from linear.
 _FAR_FROM_LINEAR = 1.0
+# Whole numbers from one below a mean to one above it, where that is rounded.
+_MOST_MODES = 3
 
 
 def box_bounds(
@@ -68,13 +71,23 @@ def _scales(max_variances: Floats) -> Ints:
     return scales.astype(np.int64)
 
 
-def _amplitudes(grid: FourierGrid, holders: Floats) -> tuple[Complexes, Floats]:
-    """Returns the tilted distribution's centered transform, and its rounding error."""
+def _amplitudes(
+    grid: FourierGrid, holders: Floats, *, tau: Floats | None = None
+) -> tuple[Complexes, Floats]:
+    """Returns the tilted distribution's centered transform, and its rounding error.
+
+    Args:
+        grid: The points of the sum.
+        holders: Holders in each band, shape (data, bands).
+        tau: Where its factors e^{-z tau} are multiplied, too, shape (data,).
+    """
     moves, size = real_product(holders, grid.moves), grid.angles.size
-    amplitudes = exp_of(
-        moves[:, :size] + grid.base.real, moves[:, size:] + grid.base.imag
-    )
-    return amplitudes, grid.rounding
+    real, imaginary = moves[:, :size] + grid.base.real, moves[:, size:] + grid.base.imag
+    if tau is not None:
+        # In the exponent, one exponential does for both.
+        real -= np.multiply.outer(tau, grid.points.real)
+        imaginary -= np.multiply.outer(tau, grid.points.imag)
+    return exp_of(real, imaginary), grid.rounding
 
 
 def _worst_logs(
@@ -248,25 +261,27 @@ def _sums_at(
     tilted: TiltedPopulation, grid: FourierGrid, holders: Floats, variances: Floats
 ) -> Floats:
     """Returns lower and upper ends of the sum at the best t, shape (2, data)."""
-    amplitudes, rounding = _amplitudes(grid, holders)
-    terms = amplitudes * grid.kernel
-    sizes = np.abs(terms)
-    z = grid.points
     means = tilted.means(holders)
     # The mean itself is rounded.
     blur = tilted.unit * (float(tilted.population.counts @ (tilted.one + 1.0)) + 1.0)
+    # The mode lies next to the mean, and the best t one above it.
+    first, last = np.floor(means - blur) + 1.0, np.ceil(means + blur) + 1.0
+    tau = first - means
+    # Terms at the first t; at each t after it they have one more factor e^-z.
+    terms = _amplitudes(grid, holders, tau=tau)[0] * grid.kernel
+    steps = np.arange(_MOST_MODES)
+    factors = np.exp(-np.multiply.outer(steps, grid.points))
     scale = 2.0 / grid.size
-    error = grid.alias + scale * (
-        sizes @ (np.expm1(rounding) + 1e-13 + blur * np.abs(z))
-    )
+    values = scale * _real_part(terms, parts_of(factors))
+    relative = np.expm1(grid.rounding) + 1e-13 + blur * np.abs(grid.points)
+    error = np.full(len(holders), grid.alias)
     if grid.angles.size < (grid.size - 1.0) / 2.0:
         min_variance = np.maximum(variances - tilted.variance_error, 0.0)
         error += 4.0 * np.exp(-min_variance * grid.falls[-1])
-    # The mode lies next to the mean, and the best t one above it.
-    first, last = np.floor(means - blur) + 1.0, np.ceil(means + blur) + 1.0
-    tau = np.minimum(first + np.array([[0.0], [1.0], [2.0]]), last) - means
-    waves = np.exp(-np.multiply.outer(tau, z))
-    values = scale * (terms * waves).real.sum(axis=2)
-    doubt = error * np.exp(-tilted.theta * tau)
-    ends: Floats = np.stack([values - doubt, values + doubt]).max(axis=1)
-    return ends
+    doubt = error * np.exp(-tilted.theta * tau) + scale * (np.abs(terms) @ relative)
+    doubts = np.multiply.outer(doubt, np.exp(-tilted.theta * steps))
+    is_beyond = steps > (last - first)[:, None]
+    ends = np.stack([values - doubts, values + doubts])
+    ends[:, is_beyond] = -np.inf
+    best: Floats = ends.max(axis=2)
+    return best
