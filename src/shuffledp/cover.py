@@ -6,7 +6,7 @@ worlds.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -266,3 +266,12 @@ class LocalRandomizer(Protocol):
         self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns attacks on these targets, of the same kinds for each; the best counts."""
+
+
+def message_family(randomizer: LocalRandomizer) -> Hashable:
+    """Returns what randomizers have in common that are the same to the accountant.
+
+    Those of one family have the same covers, attacks and `local_delta`. A randomizer that
+    states no `message_family` is one of its own.
+    """
+    return getattr(randomizer, "message_family", id(randomizer))

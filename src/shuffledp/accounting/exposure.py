@@ -4,7 +4,7 @@ A protocol passes its exposures to the accountant. Each holds the randomizer tha
 devices run, so that nothing else can be certified, and computes its own statement.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.profile_bounds import ProfileBounds
 from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.cover import LocalRandomizer
+from shuffledp.cover import LocalRandomizer, message_family
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.identity import Identity, described
 from shuffledp.population import Population
@@ -132,6 +132,12 @@ class SingleMessages:
         """
         return self._statement(query, certify=True)
 
+    @property
+    def message_family(self) -> Hashable:
+        """See `ComposableExposure`."""
+        family = message_family(self.randomizer)
+        return family, self.mode, self.population, self.coordinates
+
     def attacked(self, query: AccountingQuery) -> Statement:
         """See `ComposableExposure`."""
         return self._statement(query, certify=False)
@@ -149,12 +155,9 @@ class SingleMessages:
             bounds |= dict(zip(positions, computed, strict=True))
             hiding_populations |= dict.fromkeys(positions, targets.population)
         # Against shuffler and analyst together no one hides anyone.
+        times, epsilons = self.times(query), self.population.epsilons
         coalition = {
-            index: coalition_bound(
-                self.randomizer,
-                float(self.population.epsilons[index]),
-                times=self.times(query),
-            )
+            index: coalition_bound(self.randomizer, float(epsilons[index]), times=times)
             for index in query.positions
         }
         levels = [

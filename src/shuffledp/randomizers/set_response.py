@@ -167,6 +167,11 @@ class SetResponse(ABC):
         return keep, flip
 
     @property
+    def message_family(self) -> Overlaps:
+        """See `message_family` of the accountant: all below depends on these alone."""
+        return self.overlaps
+
+    @property
     def changes(self) -> int:
         """1: a report is one message."""
         return 1

@@ -10,8 +10,10 @@ import shuffledp as sdp
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.exposure import SingleMessages
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.joint.joint_bounds import JointBounds
 from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
+from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.errors import InvalidInputError, PopulationError, UnknownLevelError
 from shuffledp.statistics.statistic_catalog import protocol_of
 
@@ -258,3 +260,55 @@ def test_attacks_on_a_list_are_prepared_once_for_all_levels(
     assert prepared == [[0, 1, 2], [0, 1, 2]]
     (alone,) = sdp.account(protocols, people, epsilon=0.1, levels=[1.0]).levels
     assert alone.delta_central == together[1].delta_central
+
+
+def test_protocols_that_show_the_same_are_bounded_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bounded = []
+    part_losses = SingleMessages.part_losses
+
+    def counted(
+        self: SingleMessages, query: AccountingQuery, *, delta: float
+    ) -> dict[int, PartLosses]:
+        bounded.append(self.randomizer.mechanism)
+        return part_losses(self, query, delta=delta)
+
+    monkeypatch.setattr(SingleMessages, "part_losses", counted)
+    # Two bits, and one beside its level.
+    protocols: list[Any] = [
+        sdp.Mean(0, 10),
+        sdp.BinarySum(),
+        sdp.Mean(0, 1, "stratified"),
+    ]
+    people = sdp.Population.from_counts({1.0: 10})
+
+    together = sdp.account(protocols, people, delta=1e-2)
+
+    assert bounded == ["one-bit", "one-bit"]
+    # What each of them shows is bounded as it was alone.
+    monkeypatch.setattr(SingleMessages, "message_family", property(id))
+    assert epsilons(sdp.account(protocols, people, delta=1e-2)) == epsilons(together)
+    assert len(bounded) == 2 + 3
+
+
+def test_a_delta_far_below_those_of_all_attacks_is_found_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+    bounds = JointExposure.bounds
+
+    def counted(
+        self: JointExposure, query: AccountingQuery, delta: float, **options: Any
+    ) -> dict[int, JointBounds]:
+        tried.append(delta)
+        return bounds(self, query, delta, **options)
+
+    monkeypatch.setattr(JointExposure, "bounds", counted)
+    people = sdp.Population.from_counts({1.0: 10**8})
+    protocols: list[Any] = [sdp.Mean(0, 1), sdp.BinarySum()]
+
+    level = sdp.account(protocols, people, epsilon=0.1).worst
+
+    assert len(tried) == 1
+    assert level.delta_central_lower == 0.0 < level.delta_central < 1e-280

@@ -17,6 +17,7 @@ Whether there is a jump is drawn as `draw_rounding` says for a Poisson number, o
 slot.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from shuffledp.accounting.accounting_query import AccountingQuery
@@ -155,6 +156,11 @@ class CountsExposure:
             rests_on="shuffler" if self.noise_by_shuffler else "counts",
             local_epsilon=self.local_epsilon,
         )
+
+    @property
+    def message_family(self) -> Hashable:
+        """See `ComposableExposure`."""
+        return self
 
     def attacked(self, query: AccountingQuery) -> Statement:
         """See `ComposableExposure`."""

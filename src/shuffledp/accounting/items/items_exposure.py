@@ -7,6 +7,7 @@ the cost of truncated reports and of rounded draws.
 """
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from shuffledp.accounting.accounting_query import AccountingQuery
@@ -96,6 +97,11 @@ class ItemsAmongPoisson:
             sent="items",
             rests_on="items",
         )
+
+    @property
+    def message_family(self) -> Hashable:
+        """See `ComposableExposure`."""
+        return self
 
     def attacked(self, query: AccountingQuery) -> Statement:
         """See `ComposableExposure`."""

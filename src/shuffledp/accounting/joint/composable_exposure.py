@@ -1,5 +1,6 @@
 """One protocol of several that the same people take part in."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -14,6 +15,11 @@ from shuffledp.cover import LocalRandomizer
 @runtime_checkable
 class ComposableExposure(Exposure, Protocol):
     """An exposure that can be certified together with those of other protocols."""
+
+    @property
+    def message_family(self) -> Hashable:
+        """Equal for exposures to which the methods below answer the same."""
+        ...
 
     def attacked(self, query: AccountingQuery) -> Statement:
         """Returns attacks, below certified numbers that need not be the best ones."""

@@ -1,9 +1,9 @@
 """The exposure of several protocols that the same people take part in."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.joint.composable_exposure import Part
@@ -25,6 +25,7 @@ _NEARLY_CERTAIN = 0.999
 
 # Epsilon and delta.
 _Point: TypeAlias = tuple[float, float]
+_T = TypeVar("_T")
 
 _INDEPENDENT = (
     "{number} protocols run with the same people, each with randomness and a shuffle of "
@@ -91,7 +92,9 @@ class JointExposure:
             InvalidInputError: If a protocol refuses the query.
             CertificationError: If no finite epsilon holds, or none can be proven.
         """
-        statements = [part.exposure.attacked(part.query(query)) for part in self.parts]
+        statements = self._of_each(
+            lambda part: part.exposure.attacked(part.query(query))
+        )
         columns = list(zip(*(each.levels for each in statements), strict=True))
         attacked = dict(zip(query.named.values(), columns, strict=True))
         if query.delta is not None:
@@ -136,15 +139,23 @@ class JointExposure:
         """
         # Each protocol may drop tails for its part of delta.
         share = self._share(delta)
-        losses = [
-            part.exposure.part_losses(part.query(query), delta=share)
-            for part in self.parts
-        ]
+        losses = self._of_each(
+            lambda part: part.exposure.part_losses(part.query(query), delta=share)
+        )
         pairs = self._attacked_pairs(query, delta) if with_attacks else {}
         return {
             index: JointBounds([each[index] for each in losses], pairs.get(index, ()))
             for index in query.positions
         }
+
+    def _of_each(self, computed: Callable[[Part], _T]) -> list[_T]:
+        """Returns the results for all protocols; those that show the same share one."""
+        results: dict[tuple[Hashable, int], _T] = {}
+        keys = [(part.exposure.message_family, part.times) for part in self.parts]
+        for key, part in zip(keys, self.parts, strict=True):
+            if key not in results:
+                results[key] = computed(part)
+        return [results[key] for key in keys]
 
     def _share(self, delta: float) -> float:
         return max(delta / len(self.parts), _LEAST_DELTA)
@@ -153,10 +164,11 @@ class JointExposure:
         self, query: AccountingQuery, delta: float
     ) -> dict[int, tuple[AttackedPair, ...]]:
         """Returns what an adversary sees of a person of each level in all protocols."""
-        attacks = [
-            part.exposure.attacked_pairs(part.query(query), delta=self._share(delta))
-            for part in self.parts
-        ]
+        attacks = self._of_each(
+            lambda part: part.exposure.attacked_pairs(
+                part.query(query), delta=self._share(delta)
+            )
+        )
         return {
             index: tuple(pair for each in attacks for pair in each[index])
             for index in query.positions
@@ -190,20 +202,29 @@ class JointExposure:
         """Returns the certified and the attacked end of one level at an epsilon."""
         epsilon = query.epsilon or 0.0
         level = replace(query, named={index: index})
-        about, smallest_upper, lower = part_attack or _USUAL_DELTA, 1.0, part_attack
+        about = part_attack or min(_normal_delta(pairs, epsilon), _USUAL_DELTA)
+        smallest_upper, lower = 1.0, part_attack
         for _ in range(_TRIALS):
             # How much may be dropped depends on the delta that comes out.
             bounds = replace(self.bounds(level, about)[index], attacked=pairs)
             smallest_upper = min(smallest_upper, bounds.delta(epsilon))
             # Every trial's bounds hold: the best of all is kept.
             lower = max(lower, bounds.attacked_delta(epsilon))
-            if (
-                about / _FAR_OFF <= smallest_upper <= about * _FAR_OFF
-                or smallest_upper == 0.0
-            ):
+            tried, about = about, max(smallest_upper, _LEAST_DELTA)
+            is_near = tried / _FAR_OFF <= about <= tried * _FAR_OFF
+            if is_near or smallest_upper == 0.0:
                 break
-            about = max(smallest_upper, _LEAST_DELTA)
         return (epsilon, smallest_upper), (epsilon, lower)
+
+
+def _normal_delta(pairs: tuple[AttackedPair, ...], epsilon: float) -> float:
+    """Returns about the divergence of these pairs, as if their loss were normal."""
+    variance = math.fsum(pair.number * pair.information for pair in pairs)
+    if not 0.0 < variance < math.inf:
+        return 1.0
+    # Its mean is half of its variance.
+    distance = max(epsilon - 0.5 * variance, 0.0)
+    return max(math.exp(-0.5 * distance * (distance / variance)), _LEAST_DELTA)
 
 
 def _strongest(levels: tuple[LevelGuarantee, ...]) -> _Point:
