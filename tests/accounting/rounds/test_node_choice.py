@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import shuffledp as sdp
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
+    _SHORT,
     _middles_to_add,
     connect_dots,
     loss_distribution,
@@ -52,3 +54,20 @@ def test_profiles_of_few_flips_are_followed() -> None:
     # 2.39247 with 626 nodes in all.
     assert level.epsilon_central_lower <= 2.39247
     assert 2.39 <= level.epsilon_central <= 2.40
+
+
+def test_chords_are_not_split_next_to_a_jump_for_ever() -> None:
+    # A loss that is normal, up to one that has a mass of its own.
+    def upper(epsilon: float) -> float:
+        return float(norm.sf(10.0 * epsilon)) + 1e-3 * max(0.0, 1.0 - epsilon / 0.3)
+
+    evaluated = []
+
+    def counted(epsilon: float) -> float:
+        evaluated.append(epsilon)
+        return upper(epsilon)
+
+    loss_distribution(counted, ceiling=1.0, negligible=1e-9)
+
+    nodes = np.sort(evaluated)
+    assert np.all(np.diff(nodes) >= 0.5 * _SHORT * nodes[:-1])

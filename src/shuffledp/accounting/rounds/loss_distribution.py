@@ -25,6 +25,9 @@ from shuffledp.types import Floats
 # two nodes may add without being split: together well below 1 % of epsilon.
 EVALUATIONS = 200
 _CHORD = 2e-5
+# A chord that is so short, as a part of where it begins, is not split: no loss grows by
+# more than this part of itself.
+_SHORT = 2e-3
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
 _FARTHEST = 600.0
 # A node with less of the mass beyond it than this is dropped: the hull only rises.
@@ -293,7 +296,8 @@ def _middles_to_add(
     weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
     costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
     is_known = np.array([middle in known for middle in centers.tolist()])
-    costs = np.where(is_known, 0.0, _steady(costs, _COST_BITS))
+    is_short = lengths < _SHORT * nodes[:-1]
+    costs = np.where(is_known | is_short, 0.0, _steady(costs, _COST_BITS))
     min_cost = max(_CHORD, 0.25 * float(costs.max()))
     order = np.argsort(-costs, kind="stable")
     return [float(centers[i]) for i in order if costs[i] > min_cost]
