@@ -83,3 +83,26 @@ def test_a_slow_bound_is_evaluated_where_it_may_be_smaller(blanket: float) -> No
 
     assert better.delta(0.5) == 1.01 * 0.0199
     assert better.rests_on(0.5) == "two messages"
+
+
+def test_slow_searches_of_compositions_end_where_they_found_too_little() -> None:
+    searched = []
+
+    class Loose(Slow):
+        """A bound far above the divergence that it finds."""
+
+        def delta(self, epsilon: float) -> float:
+            searched.append(epsilon)
+            return 2.0 * self.size
+
+        def settles(self, epsilon: float) -> bool:
+            del epsilon
+            return False
+
+    beaten = profile(Loose(populations(), True, size=0.01), 0.01)
+
+    deltas = [beaten.delta(epsilon) for epsilon in (0.0, 0.2, 0.4, 0.3, 0.1)]
+
+    assert deltas == [0.01] * 5
+    # Beyond an epsilon where they did, none is made.
+    assert searched == [0.0, 0.2, 0.1]

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from shuffledp.accounting.epsilon_solver import rough_epsilon
+from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.message_alone import local_epsilon
 from shuffledp.accounting.monotone_delta import MonotoneDelta
 from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
@@ -29,6 +30,8 @@ _NOTHING = 1e-300
 _MANY_BANDS = 64
 # A theorem whose estimate is so many times another's bound is not evaluated.
 _SKIPPED_RATIO = 1.2
+# A search whose bound is so many times another's has found too little.
+_FAR_ABOVE = 1.5
 # Part of epsilon over which the fall of an estimate is measured.
 _FALL_STEP = 2e-3
 # Share of a bound that may be margin before smaller epsilons are tried.
@@ -135,30 +138,49 @@ class UpperProfile:
     def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
         """Returns the least bound and its name; infinite where there is none."""
         best: tuple[RestsOn, float] = ("device", math.inf)
+        searched = 0.0
         for name, bound in self._by_promise(epsilon):
             # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
-                # Estimates are right to a twentieth, and that of two messages is a
-                # divergence at some data; the first bound is evaluated anyway.
-                is_least = isinstance(bound, TwoMessageBound)
-                skipped_ratio = 1.0 if is_least else _SKIPPED_RATIO
-                if best[1] < 1.0 and bound.estimate(epsilon) > skipped_ratio * best[1]:
+                if best[1] < 1.0 and self._is_beaten(bound, epsilon, best[1]):
                     continue
-                best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
-                # No other proof can bring more than the search was to find.
-                if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
-                    break
+                delta = bound.delta(epsilon)
+                best = min(best, (name, delta), key=lambda pair: pair[1])
+                if isinstance(bound, TwoMessageBound):
+                    searched = delta
+                    # No other proof can bring more than the search was to find.
+                    if bound.settles(epsilon):
+                        break
+        if searched > 0.0:
+            self._searches.add(epsilon, failed=searched > _FAR_ABOVE * best[1])
         return best
+
+    def _is_beaten(self, bound: UpperBound, epsilon: float, delta: float) -> bool:
+        """Returns whether a bound is not worth evaluating, beside another one's delta."""
+        if not isinstance(bound, TwoMessageBound):
+            # Estimates are right to a twentieth.
+            return bound.estimate(epsilon) > _SKIPPED_RATIO * delta
+        # That of two messages is a divergence at some data.
+        return self._is_hopeless(bound, epsilon) or bound.estimate(epsilon) > delta
+
+    def _is_hopeless(self, bound: TwoMessageBound, epsilon: float) -> bool:
+        """Returns whether a slow search will not find that all data are as good."""
+        is_slow = bound.is_slow and bound.is_composed
+        return is_slow and self._searches.surround(epsilon)
+
+    @functools.cached_property
+    def _searches(self) -> FailedTrials:
+        return FailedTrials()
 
     def _by_promise(self, epsilon: float) -> list[tuple[RestsOn, UpperBound]]:
         """Returns the bounds, a slow one after another that seems to be smaller."""
         first, *others = bounds = list(self.bounds.items())
         two_messages = first[1]
-        if (
-            isinstance(two_messages, TwoMessageBound)
-            and two_messages.num_bands > _MANY_BANDS
-            and others
-        ):
+        if not isinstance(two_messages, TwoMessageBound):
+            return bounds
+        if self._is_hopeless(two_messages, epsilon):
+            return [*others, first]
+        if two_messages.num_bands > _MANY_BANDS and others:
             with suppress(CertificationError):
                 estimate = two_messages.estimate(epsilon)
                 if others[0][1].estimate(epsilon) < estimate:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
@@ -128,3 +129,28 @@ def test_a_slow_integral_of_a_composition_has_fewer_points() -> None:
     plain = replace(bound, is_composed=False).delta(0.2)
     # So few people do not smooth the sum, and points are as many as the noise takes.
     assert plain < few <= 1.1 * plain
+
+
+def test_long_integrals_of_a_composition_are_not_tried_between_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+    integrated = contour._integrated
+
+    def counted(*args: Any, most_work: float = math.inf, **options: Any) -> Any:
+        tried.append(most_work)
+        return integrated(*args, most_work=most_work, **options)
+
+    monkeypatch.setattr(contour, "_integrated", counted)
+    people = Population.from_counts({1.0: 40})
+    ((cover,),) = KRandomizedResponse(10).covers([1.0], people, delta=1e-6)
+    bounds = [
+        ContourBound(cover, cover.blanket_probabilities, np.array([39.0]), True)
+        for _ in range(3)
+    ]
+
+    deltas = [bounds[0].delta(epsilon) for epsilon in (0.2, 0.4, 0.3)]
+
+    # The first is too long: those beyond it are not tried, and their bounds are the same.
+    assert [most_work < math.inf for most_work in tried] == [True, False, False, False]
+    assert deltas[1:] == [bounds[1].delta(0.4), bounds[2].delta(0.3)]

@@ -15,11 +15,11 @@ Errors of the evaluation are added to the result (contour_integrand.py).
 import functools
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, atoms, fewer_atoms
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
@@ -64,6 +64,10 @@ class ContourBound:
         return LogProduct(self.probabilities, self.counts)
 
     @functools.cached_property
+    def _long_integrals(self) -> FailedTrials:
+        return FailedTrials()
+
+    @functools.cached_property
     def _computed(self) -> Callable[[float], float]:
         """The bound at any epsilon; cached, as its slack asks for it again."""
         return functools.cache(self._delta)
@@ -106,8 +110,9 @@ class ContourBound:
             loss,
             unit,
             self._log_g,
+            epsilon,
             coarse=cover.cells is not None,
-            is_composed=self.is_composed,
+            long=self._long_integrals if self.is_composed else None,
         )
 
 
@@ -128,9 +133,10 @@ def integral_ends(
     loss: Atoms,
     unit: float,
     log_g: LogProduct,
+    epsilon: float,
     *,
     coarse: bool,
-    is_composed: bool,
+    long: FailedTrials | None,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the integral; NaN if nothing is known.
 
@@ -138,8 +144,10 @@ def integral_ends(
         loss: The target user's loss, in units of `unit`.
         unit: In units of omega's density.
         log_g: log G(1 + x), of the other people.
+        epsilon: At which it is the loss.
         coarse: Whether losses vary within cells.
-        is_composed: Whether the bound is composed with others, so that fewer points do.
+        long: Integrals of this bound, if it is composed with others, so that fewer points
+            do where they failed as too long; else None.
     """
     # Losses that are never positive add up to none; there is no saddle.
     if loss.losses.max() <= 0.0:
@@ -152,12 +160,18 @@ def integral_ends(
     )
     with np.errstate(all="ignore"):
         try:
-            if is_composed:
-                with suppress(OverflowError):
-                    return integrated(loss, most_work=_MUCH_WORK)
+            if long is not None:
+                if not long.surround(epsilon):
+                    try:
+                        ends = integrated(loss, most_work=_MUCH_WORK)
+                    except OverflowError:
+                        long.add(epsilon, failed=True)
+                    else:
+                        long.add(epsilon, failed=False)
+                        return ends
                 if float(log_g.probabilities @ log_g.counts) >= _MANY_MESSAGES:
                     loss = fewer_atoms(loss)
-            return integrated(loss, is_composed=is_composed)
+            return integrated(loss, is_composed=long is not None)
         except (OverflowError, ValueError, ZeroDivisionError):
             return math.nan, math.nan
 

@@ -45,8 +45,9 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
-# Heights at which a tail is bounded first, and the part of it that may be rounded up.
-_FIRST_HEIGHTS, _NOTHING = 120, 1e-30
+# Heights at which a tail is bounded, those at first, and the part of it that may be
+# rounded up.
+_HEIGHTS, _FIRST_HEIGHTS, _NOTHING = 300, 120, 1e-30
 # The largest double below 1 is 1 less this.
 _LEAST_GAP = 2.0**-53
 
@@ -267,11 +268,14 @@ class ContourIntegrand:
         Both ends of the line are counted; the first height is `start`.
         """
         reach = 30.0 / math.sqrt(self.messages * self.smoothing)
-        heights = np.linspace(start, start + reach, 300)
+        # What np.linspace does takes several times as long there.
+        steps = np.arange(_HEIGHTS, dtype=np.float64)
+        heights = start + reach / (_HEIGHTS - 1) * steps
         values = np.exp(self._log_bound(line, heights[:_FIRST_HEIGHTS]))
         if values[-1] < _NOTHING * values[0]:
             # Beyond, it is no larger, and makes no difference.
-            values = np.pad(values, (0, heights.size - values.size), mode="edge")
+            edge = np.full(_HEIGHTS - _FIRST_HEIGHTS, values[-1])
+            values = np.concatenate([values, edge])
         else:
             values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least

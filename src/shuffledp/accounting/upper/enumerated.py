@@ -136,8 +136,6 @@ def _ways(total: int, kinds: int) -> Ints:
     """Returns all ways to count `total` messages of some kinds, shape (ways, kinds)."""
     if kinds == 1:
         return np.array([[total]])
-    parts = []
-    for first in range(total + 1):
-        rest = _ways(total - first, kinds - 1)
-        parts.append(np.column_stack([np.full(len(rest), first), rest]))
-    return np.concatenate(parts)
+    others = [_ways(total - first, kinds - 1) for first in range(total + 1)]
+    first = np.repeat(np.arange(total + 1), [len(each) for each in others])
+    return np.column_stack([first, np.concatenate(others)])

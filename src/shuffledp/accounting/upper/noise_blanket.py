@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import fewer_atoms
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
@@ -74,6 +75,10 @@ class NoiseBlanketBound:
         return LogProduct(self.probabilities, self.counts)
 
     @functools.cached_property
+    def _long_integrals(self) -> FailedTrials:
+        return FailedTrials()
+
+    @functools.cached_property
     def _computed(self) -> Callable[[float], float]:
         return functools.cache(self._delta)
 
@@ -108,8 +113,9 @@ class NoiseBlanketBound:
             loss,
             unit,
             self._log_g,
+            epsilon,
             coarse=True,
-            is_composed=self.is_composed,
+            long=self._long_integrals if self.is_composed else None,
         )
 
 
