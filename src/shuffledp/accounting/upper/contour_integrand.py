@@ -45,8 +45,7 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
-# Heights at which a tail is bounded, those at first, and the part of it that may be
-# rounded up.
+# Heights at which a tail is bounded, all and first, and its part that may be rounded up.
 _HEIGHTS, _FIRST_HEIGHTS, _NOTHING = 300, 120, 1e-30
 # The largest double below 1 is 1 less this.
 _LEAST_GAP = 2.0**-53
@@ -269,21 +268,18 @@ class ContourIntegrand:
         """
         reach = 30.0 / math.sqrt(self.messages * self.smoothing)
         # What np.linspace does takes several times as long there.
-        steps = np.arange(_HEIGHTS, dtype=np.float64)
-        heights = start + reach / (_HEIGHTS - 1) * steps
+        heights = start + reach / (_HEIGHTS - 1) * np.arange(float(_HEIGHTS))
         values = np.exp(self._log_bound(line, heights[:_FIRST_HEIGHTS]))
         if values[-1] < _NOTHING * values[0]:
             # Beyond, it is no larger, and makes no difference.
-            edge = np.full(_HEIGHTS - _FIRST_HEIGHTS, values[-1])
-            values = np.concatenate([values, edge])
+            values = np.append(values, np.full(_HEIGHTS - _FIRST_HEIGHTS, values[-1]))
         else:
             values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
         beyond = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
         sums = np.cumsum(values[::-1])[::-1] * (heights[1] - heights[0])
-        tails: Floats = (sums + beyond) / math.pi
-        return heights, tails
+        return heights, (sums + beyond) / math.pi
 
     def _saddle(self) -> float:
         """Returns roughly where the integrand is smallest on the positive axis."""
