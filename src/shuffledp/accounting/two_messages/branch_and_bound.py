@@ -103,16 +103,12 @@ def search(
         start = np.stack([0.0 * counts, counts])[:, None, :]
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []
-    corners: set[bytes] = set()
     settled_upper, num_evaluated = -math.inf, start.shape[1]
     checked, upper_then = num_evaluated, float(boxes.upper.max())
     while True:
         worst = int(np.argmax(boxes.upper))
-        inside = _inside(boxes, worst)
-        is_enough = boxes.upper[worst] <= incumbent.lower + enough
-        # The middle alone, beside a corner that is known, is rarely worse.
-        if not (is_quick and (is_enough or inside[1].tobytes() in corners)):
-            corners.add(inside[1].tobytes())
+        if not (is_quick and boxes.upper[worst] <= incumbent.lower + enough):
+            inside = _inside(boxes, worst)
             incumbent = max(
                 incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
             )
