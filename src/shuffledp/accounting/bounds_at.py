@@ -204,23 +204,17 @@ class TargetUsers:
 
     def _unattacked_delta(self, epsilon: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, where no attack gives one."""
-        is_tiny = False
-        if self.shuffles > 1:
-            (upper,) = self._uppers(_USUAL_DELTA)
-            # A composed loss, if it is normal, shows so little.
-            is_tiny = upper.about(_TINY_DELTA, self.shuffles) < epsilon
-        if is_tiny:
-            certified = self._delta(epsilon, _SMALLEST)
-            if certified[0] < _TINY_DELTA:
-                return certified
-            other = self._delta(epsilon, _USUAL_DELTA)
-        else:
-            certified = self._delta(epsilon, _USUAL_DELTA)
-            if certified[0] >= _USUAL_DELTA:
-                return certified
-            # Delta is below the assumed magnitude: drop less, and bound again.
-            other = self._delta(epsilon, _SMALLEST)
-        return min(certified, other, key=lambda pair: pair[0])
+        # A composed loss, if it is normal, shows so little.
+        is_tiny = self.shuffles > 1 and (
+            self._uppers(_USUAL_DELTA)[0].about(_TINY_DELTA, self.shuffles) < epsilon
+        )
+        orders = _USUAL_DELTA, _SMALLEST
+        assumed, other = orders[::-1] if is_tiny else orders
+        certified = self._delta(epsilon, assumed)
+        if certified[0] < _TINY_DELTA if is_tiny else certified[0] >= _USUAL_DELTA:
+            return certified
+        # Not of the assumed magnitude: drop less or more, and bound again.
+        return min(certified, self._delta(epsilon, other), key=lambda pair: pair[0])
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""

@@ -25,8 +25,7 @@ from shuffledp.types import Floats
 # two nodes may add without being split: together well below 1 % of epsilon.
 EVALUATIONS = 200
 _CHORD = 2e-5
-# A chord that is so short, as a part of where it begins, is not split: no loss grows by
-# more than this part of itself.
+# A chord so short is not split: no loss grows by more than this part of itself.
 _SHORT = 2e-3
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
 _FARTHEST = 600.0
@@ -36,8 +35,7 @@ _COLLINEAR = 1e-9
 _SLOPES = 1e-13
 # Masses near the smallest normal number would lose digits.
 _LEAST_MASS = 1e-290
-# Bits of the bounds that nodes are chosen by, ten decimal digits, and of chords' costs:
-# of equal costs, the chord farther left is cut first.
+# Bits of bounds that nodes are chosen by, and of costs: of equal ones, the left is cut.
 _BOUND_BITS, _COST_BITS = 34, 10
 # Totals of P and Q that differ by more are not rounding. What differs multiplies, over
 # MOST_SHUFFLES of them, the infinite part by less than 1 + _ROOM.
@@ -268,8 +266,7 @@ def _middles_to_add(
 ) -> list[float]:
     """Returns the middles of the chords that cost too much, the worst first.
 
-    Where a middle is known and was dropped, the profile is straight: that chord is neither
-    split nor compared with others.
+    A chord whose middle was dropped is straight: it is neither split nor compared.
 
     A chord of length h adds h^2 / 6 to the variance of the mass under it. Composed tails
     are made by tilts e^{t loss}; the worst share of a tilted variance decides.
@@ -296,8 +293,8 @@ def _middles_to_add(
     weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
     costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
     is_known = np.array([middle in known for middle in centers.tolist()])
-    is_short = lengths < _SHORT * nodes[:-1]
-    costs = np.where(is_known | is_short, 0.0, _steady(costs, _COST_BITS))
+    is_done = is_known | (lengths < _SHORT * nodes[:-1])
+    costs = np.where(is_done, 0.0, _steady(costs, _COST_BITS))
     min_cost = max(_CHORD, 0.25 * float(costs.max()))
     order = np.argsort(-costs, kind="stable")
     return [float(centers[i]) for i in order if costs[i] > min_cost]
