@@ -210,8 +210,8 @@ class TargetUsers:
         )
         orders = _USUAL_DELTA, _SMALLEST
         assumed, other = orders[::-1] if is_tiny else orders
-        certified = self._delta(epsilon, assumed)
-        if certified[0] < _TINY_DELTA if is_tiny else certified[0] >= _USUAL_DELTA:
+        certified = delta, _ = self._delta(epsilon, assumed)
+        if (delta < _TINY_DELTA) if is_tiny else (delta >= _USUAL_DELTA):
             return certified
         # Not of the assumed magnitude: drop less or more, and bound again.
         return min(certified, self._delta(epsilon, other), key=lambda pair: pair[0])

@@ -167,9 +167,14 @@ class SetResponse(ABC):
         return keep, flip
 
     @property
-    def message_family(self) -> Overlaps:
-        """See `message_family` of the accountant: all below depends on these alone."""
-        return self.overlaps
+    def message_family(self) -> tuple[object, ...]:
+        """See `message_family` of the accountant.
+
+        All below depends on the overlaps alone, unless a class brings its own.
+        """
+        kind = type(self)
+        own = kind.drawn, kind.changes, kind.delta_local, kind.local_delta
+        return self.overlaps, *own, kind.covers, kind.attacks
 
     @property
     def changes(self) -> int:

@@ -14,6 +14,7 @@ from shuffledp.accounting.joint.joint_bounds import JointBounds
 from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.part_losses import PartLosses
+from shuffledp.cover import message_family
 from shuffledp.errors import InvalidInputError, PopulationError, UnknownLevelError
 from shuffledp.statistics.statistic_catalog import protocol_of
 
@@ -290,6 +291,17 @@ def test_protocols_that_show_the_same_are_bounded_once(
     monkeypatch.setattr(SingleMessages, "message_family", property(id))
     assert epsilons(sdp.account(protocols, people, delta=1e-2)) == epsilons(together)
     assert len(bounded) == 2 + 3
+
+
+@pytest.mark.parametrize(
+    "name", ["drawn", "changes", "delta_local", "local_delta", "covers", "attacks"]
+)
+def test_a_class_with_bounds_of_its_own_shows_something_else(name: str) -> None:
+    other = type("Other", (sdp.OneBit,), {name: property(lambda self: None)})
+
+    assert message_family(sdp.OneBit()) == message_family(sdp.KRandomizedResponse(2))
+    assert message_family(other()) != message_family(sdp.OneBit())
+    assert message_family(other()) == message_family(other())
 
 
 def test_a_delta_far_below_those_of_all_attacks_is_found_at_once(
