@@ -118,6 +118,24 @@ def test_errors_lie_between_those_of_the_smallest_and_the_largest_target() -> No
     assert "a (agnostic): its error is about 1.5 to 18" in reason
 
 
+def test_a_candidate_is_at_least_as_good_as_with_its_targets_as_levels() -> None:
+    def estimate(wish: Wish) -> float:
+        if wish.targets is None:
+            return 0.02
+        if len(wish.asked) > 1:
+            raise CertificationError("No estimate.")
+        return 6.0 / min(wish.asked)
+
+    candidate = Candidate.for_targets("a", WISH, estimate)
+
+    assert 0.02 <= candidate.most < 0.03
+    assert candidate.least <= candidate.most
+    others = [estimated("b", 0.5), estimated("c", 0.51)]
+    # It is the best for certain, though nothing is estimated of its own levels.
+    reasons = left_out_reasons([*others, candidate], "agnostic", least=math.inf)
+    assert list(reasons) == [0, 1]
+
+
 def test_a_candidate_that_may_be_the_best_is_certified() -> None:
     wide = Candidate.for_targets("a", WISH, of_one_target(lambda target: 1.0 / target))
 

@@ -106,3 +106,15 @@ def test_protocols_that_were_passed_over_are_certified_if_no_other_will_do(
 
     assert plan.recommended.protocol.randomizer.unbiased
     assert "grid-response (agnostic): Refused here." in plan.left_out
+
+
+def test_a_plan_for_targets_far_apart_is_as_good_as_with_targets_as_levels() -> None:
+    targets = {0.05: 50, 8.0: 10_000}
+
+    plan = plan_mean(Wish(targets=targets), low=0.0, high=1.0)
+
+    # Levels that are the targets keep them.
+    at_levels = plan_mean(Wish(levels=targets), low=0.0, high=1.0)
+    errors = [each.error for each in at_levels.options if not each.bias_limit]
+    # Sizes are chosen by estimates, and may cost a hundredth or two.
+    assert plan.recommended.error <= 1.05 * min(errors)

@@ -100,13 +100,20 @@ class Candidate:
         # An infinite error says that nothing is known from messages at these levels.
         if math.isfinite(error):
             return cls(name, error, error / _DOUBT, error * _DOUBT, unbiased)
-        strictest = error_at(wish.strictest) * _ABOVE_SMALLEST_TARGET
+        limits = [
+            error_at(wish.strictest) * _ABOVE_SMALLEST_TARGET,
+            # Levels are no smaller than targets.
+            error_at(wish.as_levels) * _DOUBT,
+        ]
+        most = min(
+            (limit for limit in limits if math.isfinite(limit)), default=math.inf
+        )
         loosest = error_at(wish.loosest) / _BELOW_LARGEST_TARGET
         return cls(
             name,
             math.nan,
-            loosest if math.isfinite(loosest) else 0.0,
-            strictest if math.isfinite(strictest) else math.inf,
+            min(loosest, most) if math.isfinite(loosest) else 0.0,
+            most,
             unbiased,
         )
 

@@ -76,6 +76,11 @@ class Wish:
         """The same wish with the largest level or target for all people."""
         return self._for_all(max(self.asked))
 
+    @property
+    def as_levels(self) -> "Wish":
+        """The same people at levels that are their targets, which these keep."""
+        return replace(self, levels=self.asked, targets=None)
+
     def _for_all(self, epsilon: float) -> "Wish":
         uniform = {epsilon: self.num_users}
         if self.levels is None:
