@@ -27,9 +27,6 @@ _CLOSE = 1e-3
 _MOST_STEPS = 60
 # Between sizes that are tried as long as all are too small, or all are enough.
 _FACTOR = 1.3
-# Steps at whose end an approximation says how fast delta falls. Certified deltas fall
-# faster, by no more than this factor as far as was seen.
-_STEPS_AHEAD, _MARGIN, _LEAST_FALL = 10, 1.4, 1e-6
 # Atoms of a bucket that are left before these are spread over nodes, in approximations.
 _MERGED_ATOMS = 50_000
 # Of delta, what cut noise may cost.
@@ -151,27 +148,13 @@ class NoiseSearch:
             # What errors of the proof add to delta does not fall with more noise.
             if not (delta / before) ** (steps / stride) * delta <= self.delta:
                 return None
-            # As many steps as lead there if delta falls as it did, or is expected to.
-            fall = (
-                math.log(before / delta) / stride
-                if before < math.inf
-                else self._fall(division, size, target)
-            )
-            wanted_steps = round(math.log(delta / self.delta) / fall)
-            stride = min(max(wanted_steps, 1), _MOST_STEPS)
+            if before < math.inf:
+                # As many steps as lead there if delta falls as it did.
+                fall = math.log(before / delta) / stride
+                stride = max(int(math.log(delta / self.delta) / fall), 1)
             before = delta
             size *= (1.0 + _CLOSE) ** stride
         return None
-
-    def _fall(self, division: NoiseDivision, size: float, target: float) -> float:
-        """Returns at least about what a step saves of delta, as a logarithm."""
-        deltas = []
-        for tried_size in (size, size * (1.0 + _CLOSE) ** _STEPS_AHEAD):
-            noise = division.noise(tried_size, math.inf)
-            assert noise is not None
-            deltas.append(self._approximate_delta(noise, target))
-        fall = math.log(deltas[0] / deltas[1]) / _STEPS_AHEAD
-        return max(_MARGIN * fall, _LEAST_FALL)
 
     def _approximate_delta(self, noise: tuple[Noise, ...], target: float) -> float:
         # Not by the noise itself, which keeps its distribution.
