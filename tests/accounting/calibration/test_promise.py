@@ -75,3 +75,12 @@ def test_budgets_are_not_made_smaller_unless_that_will_do(
         PROMISE.answer(people, [0.05, 0.1])
 
     assert certified == [people]
+
+
+def test_budgets_that_would_be_one_when_rounded_are_refused() -> None:
+    people = Population.from_counts({1.5: 5_000, 1.50000001: 5_000})
+    central = PROMISE.answer(people, [9.0, 9.0]).guarantee.levels
+    targets = [level.epsilon_central / 1.01 for level in central]
+
+    with pytest.raises(CertificationError, match="No budgets found"):
+        PROMISE.answer(people, targets, may_shrink=True)

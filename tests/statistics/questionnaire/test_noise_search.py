@@ -29,21 +29,15 @@ def test_few_computations_find_the_first_step_that_keeps_the_target(
     # So large that the first digits show steps of a thousandth.
     size, sizes = 1_000.0, []
 
-    def approximate(_: NoiseSearch, noise: tuple[Noise, ...], target: float) -> float:
+    def delta_of(_: NoiseSearch, noise: tuple[Noise, ...], target: float) -> float:
         del target
         (first,) = noise
         assert isinstance(first, PoissonNoise)
+        sizes.append(first.mean)
         # Kept from half a step before the last one on, and falling ever slower.
         late = math.log(first.mean / size) / math.log(1.001) - (steps - 0.5)
         return DELTA * math.exp(-0.01 * late + 1e-5 * late**2)
 
-    def delta_of(search: NoiseSearch, noise: tuple[Noise, ...], target: float) -> float:
-        (first,) = noise
-        assert isinstance(first, PoissonNoise)
-        sizes.append(first.mean)
-        return approximate(search, noise, target)
-
-    monkeypatch.setattr(NoiseSearch, "_approximate_delta", approximate)
     monkeypatch.setattr(NoiseSearch, "_delta_of", delta_of)
     people = Population.from_counts({1.0: 100})
     search = NoiseSearch((), people, DELTA, honest=100, room=1e9)
@@ -137,7 +131,6 @@ def test_noise_is_certified_once_for_searches_with_more_room(
     monkeypatch.setattr(
         NoiseDivision, "noise", lambda self, size, room: (PoissonNoise(size),)
     )
-    monkeypatch.setattr(NoiseSearch, "_approximate_delta", lambda *_: DELTA)
     monkeypatch.setattr(NoiseSearch, "_delta_of", delta_of)
     people = Population.from_counts({1.0: 100})
     search = NoiseSearch((), people, DELTA, honest=100, room=1e9)

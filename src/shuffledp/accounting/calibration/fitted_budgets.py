@@ -17,7 +17,7 @@ from shuffledp.accounting.calibration.joint_budgets import (
     estimated_budgets,
     joint_budgets,
 )
-from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.promise import Promise, rounded_population
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
@@ -141,12 +141,6 @@ class _Levels:
         counts = {budget: count for budget, (_, count) in self._by_budget.items()}
         targets = [self._by_budget[budget][0] for budget in sorted(self._by_budget)]
         return Population.from_counts(counts), targets
-
-
-def rounded_population(budgets: Floats, counts: Ints) -> Population:
-    """Returns people with these budgets, rounded down, shapes (levels,)."""
-    rounded = np.array([round_down(float(budget)) for budget in budgets])
-    return Population(rounded, counts.astype(np.int64))
 
 
 def _used_up(

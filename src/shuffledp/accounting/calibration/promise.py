@@ -23,8 +23,9 @@ from shuffledp.accounting.rounds.composed_profile import (
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
-from shuffledp.errors import CertificationError, ShuffledpError
+from shuffledp.errors import CertificationError, PopulationError, ShuffledpError
 from shuffledp.population import Population
+from shuffledp.types import Floats, Ints
 
 _SMALLEST_DELTA = 1e-290
 _ROUGH_MARGIN = 2e-4
@@ -276,10 +277,19 @@ class Promise:
                 return Calibration(people, tuple(targets), guarantee)
             if missed > _JUST_MISSED:
                 break
-            budgets = people.epsilons / (missed * _A_LITTLE_MORE)
-            rounded = np.array([round_down(budget) for budget in budgets.tolist()])
-            people = Population(rounded, people.counts)
+            smaller = people.epsilons / (missed * _A_LITTLE_MORE)
+            try:
+                people = rounded_population(smaller, people.counts)
+            except PopulationError:
+                # Two budgets that differ by a digit may be one, rounded down.
+                break
         missed_target = targets[int(np.argmax(central / np.array(targets)))]
         raise CertificationError(
             f"No budgets found that keep {missed_target:g} at delta {self.delta:g}."
         )
+
+
+def rounded_population(budgets: Floats, counts: Ints) -> Population:
+    """Returns people with these budgets, rounded down, shapes (levels,)."""
+    rounded = np.array([round_down(float(budget)) for budget in budgets])
+    return Population(rounded, counts.astype(np.int64))
