@@ -19,6 +19,7 @@ from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
+from shuffledp.types import Floats
 
 
 def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> WorstData:
@@ -86,6 +87,31 @@ def test_it_may_end_at_any_time(effort: int) -> None:
     found = searched(crowd, 0.13)
 
     assert found.lower <= bounds[1] <= bounds[0] < math.inf
+
+
+def test_many_bands_are_not_cut_far_beyond_the_effort(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes: list[int] = []
+    evaluated = branch_and_bound._evaluated
+
+    def counted(
+        tilted: TiltedPopulation, low: Floats, high: Floats
+    ) -> branch_and_bound._Boxes:
+        sizes.append(len(low))
+        return evaluated(tilted, low, high)
+
+    monkeypatch.setattr(branch_and_bound, "_evaluated", counted)
+    num_bands = 100
+    levels = np.linspace(0.05, 1.0, num_bands).tolist()
+    crowd = symmetric(levels, [30] * num_bands, num_bands - 1)
+
+    found = searched(crowd, 0.4, effort=110)
+
+    # One box has at most a part for every band, and one more.
+    assert sum(sizes) <= 110 + num_bands + 1
+    assert not found.is_settled
+    assert found.lower <= found.upper
 
 
 def test_who_agrees_is_not_always_worst() -> None:

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
@@ -133,9 +134,13 @@ def search(
                 incumbent.worst, incumbent.lower, settled_upper, covering, enough
             )
         order = np.argsort(-boxes.upper, kind="stable")
-        halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
+        loosest = boxes.chosen(order[:_AT_ONCE])
+        # One is always cut, and more while their parts do not exceed the effort.
+        parts = np.cumsum(np.count_nonzero(loosest.is_loose, axis=1) + 1)
+        number = max(1, int(np.count_nonzero(parts <= effort - num_evaluated)))
+        halves = _cut(tilted, loosest.chosen(slice(number)))
         num_evaluated += len(halves.upper)
-        boxes = boxes.chosen(order[_AT_ONCE:]).plus(halves)
+        boxes = boxes.chosen(order[number:]).plus(halves)
 
 
 def likely_worst(tilted: TiltedPopulation) -> WorstData:
@@ -165,7 +170,15 @@ class _Boxes:
         """Lower and upper corners, shape (2, boxes, bands)."""
         return np.stack([self.low, self.high])
 
-    def chosen(self, which: np.typing.NDArray[np.generic]) -> "_Boxes":
+    @property
+    def is_loose(self) -> NDArray[np.bool_]:
+        """Which bands loosen a bound about as much as any, shape (boxes, bands)."""
+        doubt = np.where(self.high > self.low, self.doubt, -1.0)
+        loosest = doubt.max(axis=1, keepdims=True)
+        loose: NDArray[np.bool_] = (doubt >= 0.0) & (doubt >= _LOOSE * loosest)
+        return loose
+
+    def chosen(self, which: NDArray[np.generic] | slice) -> "_Boxes":
         return _Boxes(
             self.low[which],
             self.high[which],
@@ -204,9 +217,8 @@ def _cut(tilted: TiltedPopulation, boxes: _Boxes) -> _Boxes:
     A box is cut in two along its loosest band. The half that seems to be worse is cut
     again, along the next of the loose bands.
     """
-    wide = boxes.high > boxes.low
-    doubt = np.where(wide, boxes.doubt, -1.0)
-    loose = wide & (doubt >= _LOOSE * doubt.max(axis=1, keepdims=True))
+    loose = boxes.is_loose
+    doubt = np.where(boxes.high > boxes.low, boxes.doubt, -1.0)
     ranks = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
     middle = np.floor(0.5 * (boxes.low + boxes.high))
     rises = boxes.rise > 0.0
@@ -215,7 +227,7 @@ def _cut(tilted: TiltedPopulation, boxes: _Boxes) -> _Boxes:
     # Part k of a box is the better half along its k-th loose band, of what is the worse
     # half along those before; the last part is the worse half along all of them.
     parts, rows = np.nonzero(
-        np.arange(wide.shape[1])[:, np.newaxis] < np.count_nonzero(loose, axis=1)
+        np.arange(loose.shape[1])[:, np.newaxis] < np.count_nonzero(loose, axis=1)
     )
     part_ranks = ranks[rows]
     is_worse = part_ranks < parts[:, np.newaxis]
