@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles import multiprecision as oracle
 from scipy.special import betainc
 
@@ -9,7 +7,6 @@ from shuffledp.accounting.sums.binomial import (
     binomial_weight,
     deviation,
     relative_error,
-    walk_excess,
 )
 
 DEVIATIONS = [-36.0, -10.0, -3.0, -0.5, 0.0, 0.5, 3.0, 10.0, 36.0]
@@ -48,50 +45,6 @@ def test_tails_stay_within_a_third_of_the_allowed_error(trials: int) -> None:
     for c, tail in zip(first, tails, strict=True):
         exact = oracle.fair_tail(c, trials)
         assert abs(tail - exact) < exact * allowed(trials) / 3
-
-
-@pytest.mark.parametrize("steps", [1, 2, 3, 16, 100, 10**4, 10**6, 10**8, 10**9])
-def test_walk_excess_encloses_the_exact_expectation(steps: int) -> None:
-    spread = np.sqrt(steps)
-    thresholds = np.array([z * spread for z in (3.0, 5.5, 12.0, 24.0, 36.0)])
-    thresholds = np.append(thresholds[thresholds < steps], 0.97 * min(steps, spread))
-    if steps > 10**8:
-        thresholds = thresholds[:-1]
-
-    lower, upper = walk_excess(np.full(thresholds.size, float(steps)), thresholds)
-
-    for low, high, threshold in zip(lower, upper, thresholds, strict=True):
-        exact = oracle.walk_excess(steps, float(threshold))
-        assert low <= exact <= high
-        # Peak minus tail is 1 / z^2 of either: so much accuracy is lost, no more.
-        if threshold < steps / 2.0:
-            loss = 10.0 * (1.0 + threshold**2 / steps)
-            assert high - low <= loss * allowed(steps) * exact
-
-
-@given(steps=st.integers(1, 60), share=st.floats(0.0, 1.2))
-def test_walk_excess_of_short_walks_encloses_the_definition(
-    steps: int, share: float
-) -> None:
-    threshold = share * steps
-
-    lower, upper = walk_excess(np.array([float(steps)]), np.array([threshold]))
-
-    exact = oracle.walk_excess_by_summing(steps, threshold)
-    assert lower[0] <= exact <= upper[0]
-
-
-@pytest.mark.parametrize("steps", [1.0, 2.0, 50.0])
-def test_walk_excess_stays_an_upper_bound_just_below_the_longest_walk(
-    steps: float,
-) -> None:
-    threshold = np.nextafter(steps, 0.0)
-
-    lower, upper = walk_excess(np.array([steps]), np.array([threshold]))
-
-    exact = oracle.walk_excess_by_summing(int(steps), float(threshold))
-    assert exact > 0
-    assert lower[0] <= exact <= upper[0]
 
 
 def test_weight_is_zero_outside_the_support_and_exact_at_certain_coins() -> None:

@@ -60,7 +60,7 @@ def test_weights_and_what_is_lost_add_up_to_at_least_one(
         bound = bound_of(hidden, tail=tail)
 
         # A weight holds P(m) P(T | m) / T. Sums of 10^4 numbers: 1e-12 covers rounding.
-        total = float((bound.weights * bound.steps).sum()) + bound.lost
+        total = float((bound.weights * bound.walks.steps).sum()) + bound.lost
         assert total >= 1.0 - 1e-12
 
 
@@ -89,7 +89,7 @@ def test_what_the_table_of_telling_messages_drops_is_counted_as_lost(
 
     bound = counting_bound(COVERS[0][1], count, tail=tail)
 
-    kept = float((bound.weights * bound.steps).sum())
+    kept = float((bound.weights * bound.walks.steps).sum())
     assert kept < 1.0 - 1e-10
     # Sums of 10^5 numbers: 1e-12 is more than their rounding.
     assert kept + bound.lost >= 1.0 - 1e-12

@@ -17,6 +17,7 @@ import numpy as np
 
 from shuffledp.accounting.lower.two_count_attack import TwoCountBound
 from shuffledp.accounting.sums.complex_log1p import log1p
+from shuffledp.accounting.sums.random_walk import RandomWalks
 from shuffledp.cover import TwoCountAttack
 from shuffledp.types import Floats, Ints
 
@@ -57,7 +58,7 @@ def three_count_bound(
     steps = np.broadcast_to(t, current.shape)[visible]
     return TwoCountBound(
         attack.gap,
-        steps,
+        RandomWalks(steps),
         (weights / t)[visible],
         drift[visible] * (1.0 + 1e-12),
     )

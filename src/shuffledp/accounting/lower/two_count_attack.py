@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum
-from shuffledp.accounting.sums.binomial import walk_excess
+from shuffledp.accounting.sums.random_walk import RandomWalks
 from shuffledp.cover import TwoCountAttack
 from shuffledp.types import Floats
 
@@ -39,19 +39,19 @@ class TwoCountBound:
 
     Attributes:
         gap: By how much the target user is more likely to send x than x'.
-        steps: Shortest walk of each block, shape (blocks,).
+        walks: Shortest walk of each block.
         weights: sum of P(t - 1) / t over each block, shape (blocks,).
         drift: Mean of tau_t / tanh(eps / 2) over each block, shape (blocks,).
     """
 
     gap: float
-    steps: Floats
+    walks: RandomWalks
     weights: Floats
     drift: Floats
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        excess, _ = walk_excess(self.steps, math.tanh(epsilon / 2.0) * self.drift)
+        excess, _ = self.walks.excess(math.tanh(epsilon / 2.0) * self.drift)
         scale = self.gap * (1.0 + math.exp(epsilon))
         return scale * float(self.weights @ excess) * _ARITHMETIC
 
@@ -63,7 +63,7 @@ def two_count_bound(attack: TwoCountAttack, others: BernoulliSum) -> TwoCountBou
     visible = np.flatnonzero(probability[:-1] > min_probability)
     if visible.size == 0:
         nothing = np.zeros(0)
-        return TwoCountBound(attack.gap, nothing, nothing, nothing)
+        return TwoCountBound(attack.gap, RandomWalks(nothing), nothing, nothing)
     current = probability[visible[0] : visible[-1] + 1]
     beyond = probability[visible[0] + 1 : visible[-1] + 2]
     t = start + visible[0] + 1.0 + np.arange(current.size)
@@ -73,4 +73,5 @@ def two_count_bound(attack: TwoCountAttack, others: BernoulliSum) -> TwoCountBou
     telling = 2.0 * attack.flip + attack.gap
     evidence = telling * (current + error) + (1.0 - telling) * (beyond + error)
     drift = np.add.reduceat(evidence, edges) / (attack.gap * weights)
-    return TwoCountBound(attack.gap, t[edges], weights, drift * (1.0 + 1e-12))
+    walks = RandomWalks(t[edges])
+    return TwoCountBound(attack.gap, walks, weights, drift * (1.0 + 1e-12))

@@ -1,23 +1,17 @@
 """Binomial probabilities with a relative error that is known, however small they are.
 
-Two facts carry the accountant's arithmetic. Binomial weights come from C. Loader's
-saddle-point form (2000, "Fast and accurate computation of binomial probabilities"),
-whose terms are all small: no difference of huge log-factorials. And for a simple random
-walk D of T steps, a = (T + D) / 2 ~ Binomial(T, 1/2) gives the exact expectation
-
-    E[(D - tau)_+] = c P(a = c) - tau P(a >= c),     c = floor((T + tau) / 2) + 1.
+They come from C. Loader's saddle-point form (2000, "Fast and accurate computation of
+binomial probabilities"), whose terms are all small: no difference of huge log-factorials.
 """
 
 import math
 
 import numpy as np
-from scipy.special import betainc, gammaln, xlogy
+from scipy.special import gammaln, xlogy
 
 from shuffledp.types import Floats
 
 _LOG_2PI = math.log(2.0 * math.pi)
-# How far off the threshold of a walk may be: some roundings of its few factors.
-_THRESHOLD_ERROR = 2e-15
 
 
 def relative_error(steps: Floats) -> Floats:
@@ -93,31 +87,6 @@ def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Fl
     at_end = (x == 0) | (x == trials)
     weights: Floats = np.where(inside, weight, np.where(at_end, np.exp(ends), 0.0))
     return weights
-
-
-def walk_excess(steps: Floats, threshold: Floats) -> tuple[Floats, Floats]:
-    """Returns proven lower and upper ends of E[(D - threshold)_+].
-
-    Both ends hold for every threshold within a relative 2e-15 of the given one, which
-    thereby need not be exact.
-
-    Args:
-        steps: Length T >= 1 of the simple random walk D, whole numbers.
-        threshold: tau >= 0, same shape.
-    """
-    threshold = threshold * (1.0 - _THRESHOLD_ERROR)
-    first = np.floor((steps + threshold) / 2.0) + 1.0
-    reachable = first <= steps
-    first = np.where(reachable, first, steps)
-    peak = first * binomial_weight(first, steps, 0.5)
-    tail = threshold * betainc(first, steps - first + 1.0, 0.5)
-    slack = relative_error(steps) * (peak + tail)
-    excess = peak - tail
-    # The expectation falls by at most P(D > threshold) per unit of the threshold.
-    lower_excess = excess - slack - 2.5 * _THRESHOLD_ERROR * tail
-    lower: Floats = np.where(reachable, np.maximum(lower_excess, 0.0), 0.0)
-    upper: Floats = np.where(reachable, np.maximum(excess, 0.0) + slack, 0.0)
-    return lower, upper
 
 
 def deviation(variance: Floats | float, tail: float) -> Floats:

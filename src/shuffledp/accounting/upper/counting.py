@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.sums.binomial import binomial_weight, deviation, walk_excess
+from shuffledp.accounting.sums.binomial import binomial_weight, deviation
+from shuffledp.accounting.sums.random_walk import RandomWalks
 from shuffledp.accounting.upper.cover_count import CountDistribution
 from shuffledp.cover import MirroredCover
 from shuffledp.errors import CertificationError
@@ -36,14 +37,14 @@ class CountingBound:
 
     Attributes:
         scale: r gap, the factor of the cover in each term.
-        steps: Length T of the walk D in each cell of the sum, shape (cells,).
+        walks: D in each cell of the sum.
         drift: alpha T + beta (m + 1) in each cell, shape (cells,).
         weights: P(m) P(T | m) / T, shape (cells,).
         lost: Probability of the dropped outcomes.
     """
 
     scale: float
-    steps: Floats
+    walks: RandomWalks
     drift: Floats
     weights: Floats
     lost: float
@@ -51,7 +52,7 @@ class CountingBound:
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         slope = math.tanh(epsilon / 2.0)
-        _, excess = walk_excess(self.steps, slope * self.drift)
+        _, excess = self.walks.excess(slope * self.drift)
         scale = self.scale * (1.0 + math.exp(epsilon)) / 2.0
         total = scale * float(self.weights @ excess) * _ARITHMETIC
         total += _LOST_VALUE * self.lost
@@ -64,7 +65,7 @@ class CountingBound:
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
         slope = math.tanh(epsilon / 2.0)
-        excess, _ = walk_excess(self.steps, slope * self.drift)
+        excess, _ = self.walks.excess(slope * self.drift)
         scale = self.scale * (1.0 + math.exp(epsilon)) / 2.0
         total = self.delta(epsilon)
         return max(1.0 - scale * float(self.weights @ excess) / total, 0.0)
@@ -101,7 +102,9 @@ def counting_bound(
     else:
         steps = m + 1.0
     drift = alpha * steps + beta * (m + 1.0)
-    return CountingBound(cover.telling * cover.gap, steps, drift, weight / steps, lost)
+    return CountingBound(
+        cover.telling * cover.gap, RandomWalks(steps), drift, weight / steps, lost
+    )
 
 
 def num_terms(probabilities: Floats, counts: Ints, telling: float) -> float:
