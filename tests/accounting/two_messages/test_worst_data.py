@@ -14,7 +14,11 @@ from shuffledp.accounting.two_messages import branch_and_bound
 from shuffledp.accounting.two_messages.binary_population import (
     wider,
 )
-from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
+from shuffledp.accounting.two_messages.branch_and_bound import (
+    WorstData,
+    likely_worst,
+    search,
+)
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -87,6 +91,21 @@ def test_it_may_end_at_any_time(effort: int) -> None:
     found = searched(crowd, 0.13)
 
     assert found.lower <= bounds[1] <= bounds[0] < math.inf
+
+
+def test_composed_searches_of_tiny_deltas_end_at_a_part_of_the_logarithm() -> None:
+    crowd = symmetric([0.05, 0.3], [5_000, 5_000], 1)
+    tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), 0.15)
+
+    quick, alone = search(tilted, is_quick=True), search(tilted)
+
+    assert quick.enough == pytest.approx(-2e-4 * likely_worst(tilted).lower)
+    assert quick.enough > 1e-2
+    assert quick.is_settled
+    # Both hold, and lie above what either has seen.
+    seen = max(quick.lower, alone.lower)
+    assert seen <= min(quick.upper, alone.upper)
+    assert quick.upper <= seen + quick.enough
 
 
 def test_many_bands_are_not_cut_far_beyond_the_effort(

@@ -32,6 +32,9 @@ MANY_BANDS = 3
 # In a composition, which makes hundreds of slow searches and rounds losses by more, it may
 # exceed that by more: of many bands, and of so many that searches take longest.
 _ENOUGH_MANY, _ENOUGH_MOST, _MOST_BANDS = 3e-3, 2e-2, 6
+# A logarithm is about the square of epsilon: where it is large, this part of it moves
+# epsilon by half as much.
+_ENOUGH_PART = 2e-4
 # Where the largest bound fell by no more while the boxes doubled, or so many were added to
 # those of a near epsilon, it comes near what a bound of many data at once exceeds each of
 # them by, and hardly falls any more.
@@ -94,10 +97,8 @@ def search(
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
         all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
-    enough = _ENOUGH
-    if is_quick and counts.size >= MANY_BANDS:
-        enough = _ENOUGH_MOST if counts.size >= _MOST_BANDS else _ENOUGH_MANY
     incumbent = likely or likely_worst(tilted)
+    enough = _composed_enough(counts.size, incumbent.lower) if is_quick else _ENOUGH
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort
     if start is None or start.shape[1] > most:
@@ -135,9 +136,7 @@ def search(
             )
         order = np.argsort(-boxes.upper, kind="stable")
         loosest = boxes.chosen(order[:_AT_ONCE])
-        # One is always cut, and more while their parts do not exceed the effort.
-        parts = np.cumsum(np.count_nonzero(loosest.is_loose, axis=1) + 1)
-        number = max(1, int(np.count_nonzero(parts <= effort - num_evaluated)))
+        number = _within(loosest, effort - num_evaluated)
         halves = _cut(tilted, loosest.chosen(slice(number)))
         num_evaluated += len(halves.upper)
         boxes = boxes.chosen(order[number:]).plus(halves)
@@ -153,6 +152,14 @@ def likely_worst(tilted: TiltedPopulation) -> WorstData:
     # np.unique would compare rows of many bands by records of as many fields.
     distinct = sorted({tuple(row) for row in data[likely].tolist()})
     return _worst_of(tilted, np.array(distinct))
+
+
+def _composed_enough(num_bands: int, lower: float) -> float:
+    """Returns by how much a logarithm may exceed this one, in a composition."""
+    enough = _ENOUGH
+    if num_bands >= MANY_BANDS:
+        enough = _ENOUGH_MOST if num_bands >= _MOST_BANDS else _ENOUGH_MANY
+    return max(enough, -_ENOUGH_PART * lower)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +253,16 @@ def _cut(tilted: TiltedPopulation, boxes: _Boxes) -> _Boxes:
     wholes = np.concatenate([boxes.upper, boxes.upper[rows]])
     # A part is never worse than the whole.
     return replace(evaluated, upper=np.minimum(evaluated.upper, wholes))
+
+
+def _within(boxes: _Boxes, most: int) -> int:
+    """Returns how many boxes have no more parts together, and at least 1."""
+    num_boxes, num_bands = len(boxes.low), boxes.low.shape[1]
+    if num_boxes * (num_bands + 1) <= most:
+        return num_boxes
+    parts = np.cumsum(np.count_nonzero(boxes.is_loose, axis=1) + 1)
+    number = int(np.count_nonzero(parts <= most))
+    return max(1, number)
 
 
 def _inside(boxes: _Boxes, index: int) -> Floats:
