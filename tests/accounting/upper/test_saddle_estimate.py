@@ -34,6 +34,21 @@ def test_estimate_is_close_to_the_sum(users: int, level: float, delta: float) ->
     assert estimated.estimate(epsilon) == pytest.approx(exact.delta(epsilon), rel=0.05)
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 1.7])
+def test_losses_that_are_rarely_positive_are_estimated(epsilon: float) -> None:
+    # One message of a hundred thousand is the target user's other value: a loss is far
+    # above 0, or a little below.
+    people = Population.from_counts({2.0: 60})
+    ((cover,),) = KRandomizedResponse(100_000).covers([2.0], people, delta=1e-6)
+    bound = ContourBound(cover, cover.blanket_probabilities, np.array([59.0]))
+
+    estimate, exact = bound.estimate(epsilon), bound.delta(epsilon)
+
+    # No normal loss is near: the logarithm is right to a fiftieth.
+    assert exact < 1e-50
+    assert np.log(estimate) == pytest.approx(np.log(exact), rel=0.02)
+
+
 def test_losses_that_are_never_positive_add_up_to_none() -> None:
     loss = Atoms(np.array([-1.0, 0.0]), np.array([0.5, 0.5]), 1.0, 2)
 

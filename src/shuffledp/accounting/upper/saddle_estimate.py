@@ -20,6 +20,8 @@ from shuffledp.types import Floats
 
 # Logarithms of theta about that of a normal loss, and finer steps about the least of them.
 _REACH, _COARSE, _STEPS = (-3.0, 5.0), 33, (0.06, 0.02)
+# How often all of them are moved down where the least is the first.
+_MOST_MOVES = 4
 
 
 def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float:
@@ -49,11 +51,19 @@ def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float
     # Of a normal loss: the larger the mean, below 0, the larger theta.
     center = (-mean + math.sqrt(mean**2 + 4.0 * variance / messages)) / (2.0 * variance)
     logs = math.log(center) + np.linspace(*_REACH, _COARSE)
+    sizes = log_sizes(logs)
+    for _ in range(_MOST_MOVES):
+        if np.argmin(sizes) > 0:
+            break
+        # Of few losses above 0, far above most: a far smaller theta.
+        logs -= logs[-2] - logs[0]
+        sizes = log_sizes(logs)
     for step in _STEPS:
         # About the vertex of the parabola through the least of the points before.
-        vertex, _, _ = _parabola(logs, log_sizes(logs))
+        vertex, _, _ = _parabola(logs, sizes)
         logs = vertex + step * np.arange(-3.0, 4.0)
-    log_theta, least, bend = _parabola(logs, log_sizes(logs))
+        sizes = log_sizes(logs)
+    log_theta, least, bend = _parabola(logs, sizes)
     # In the logarithm of theta the width is that in theta over theta.
     return math.exp(least + log_theta - 0.5 * math.log(2.0 * math.pi * bend))
 
