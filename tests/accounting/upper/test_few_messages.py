@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ def binomial(trials: int) -> list[float]:
     ]
 
 
-def exact(trials: int, epsilon: float) -> float:
-    losses = DIFFERENCES - math.expm1(epsilon) * BASES
+def exact(trials: int, epsilon: float, cover: Cover = COVER) -> float:
+    losses = cover.differences - math.expm1(epsilon) * cover.bases
     total = 0.0
     for m, chance in enumerate(binomial(trials)):
         for kinds in itertools.product(range(4), repeat=m + 1):
@@ -45,6 +46,21 @@ def test_all_summands_are_there(trials: int, epsilon: float) -> None:
 
     truth = exact(trials, epsilon)
     assert truth <= bound <= truth * (1 + 1e-3) + 1e-9
+
+
+@pytest.mark.parametrize("base", [3.0, 30.0, 1e6, 1e100])
+@pytest.mark.parametrize("trials", [1, 3, 5])
+def test_losses_far_below_those_above_0_do_not_make_the_lattice_coarse(
+    trials: int, base: float
+) -> None:
+    # No loss above 0 makes up for the second one, once it is low enough.
+    steep = replace(COVER, bases=np.array([0.3, base, 1.3, 1.2]))
+    count = cover_count(np.array([CHANCE]), np.array([trials]), tail=1e-20)
+
+    bound = FewMessagesBound(steep, count).delta(0.4)
+
+    truth = exact(trials, 0.4, steep)
+    assert truth <= bound <= truth * (1 + 1e-3)
 
 
 def test_more_messages_than_are_looked_at_count_as_the_last_ones() -> None:

@@ -76,22 +76,29 @@ class FewMessagesBound:
             raise OverflowError
         if high <= 0.0:
             return 0.0
-        step = max((high - low) / points, 1e-15 * max(-low, high), 1e-300)
-        single = _on_lattice(loss.losses, loss.masses, low, step)
         start, probabilities = self.distribution.start, self.distribution.weights
         last = min(start + probabilities.size - 1, _MOST)
-        total, before, sums = 0.0, 0.0, single
+        # Beside so low a loss no sum is positive, and a lower one changes nothing.
+        low = max(low, -(last + 1) * high)
+        step = max((high - low) / points, 1e-15 * max(-low, high), 1e-300)
+        single = _on_lattice(np.maximum(loss.losses, low), loss.masses, low, step)
+        total, before, sums, first = 0.0, 0.0, single, 0
         for m in range(last + 1):
             if m:
                 sums = np.convolve(sums, single)
             # Rounded up by more than the points' own rounding.
-            losses = (m + 1) * low + step * np.arange(sums.size)
+            losses = (m + 1) * low + step * np.arange(first, first + sums.size)
             losses += 1e-15 * (m + 1) * max(-low, high)
             value = float(sums @ np.maximum(losses, 0.0)) / (m + 1)
             share = float(probabilities[m - start]) if start <= m < last else 0.0
             if m < last:
                 total += share * value
                 before += share
+                # Sums so low stay below 0, whatever is added.
+                left_out = int(
+                    np.count_nonzero(losses < -(last - m) * (high + 2 * step))
+                )
+                sums, first = sums[left_out:], first + left_out
             else:
                 # All that follow, and what was dropped from either tail.
                 total += max(1.0 - before, 0.0) * value
