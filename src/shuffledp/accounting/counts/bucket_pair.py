@@ -162,18 +162,17 @@ class BucketPair:
             return self
         # Where the nodes lie among the ratios, which are many more, and ascend.
         starts = np.searchsorted(ratios, nodes[1:-1], side="left")
-        left_nodes = np.repeat(
-            np.arange(nodes.size - 1), np.diff(starts, prepend=0, append=ratios.size)
-        )
-        share = (ratios - nodes[left_nodes]) / (
-            nodes[left_nodes + 1] - nodes[left_nodes]
-        )
-        masses = np.bincount(
-            left_nodes, weights=q * (1.0 - share), minlength=nodes.size
-        )
-        masses += np.bincount(left_nodes + 1, weights=q * share, minlength=nodes.size)
+        sizes = np.diff(starts, prepend=0, append=ratios.size)
+        left, right = np.repeat(nodes[:-1], sizes), np.repeat(nodes[1:], sizes)
+        # Sums of positive terms; between some nodes there may be no ratio.
+        occupied = sizes > 0
+        first = (np.cumsum(sizes) - sizes)[occupied]
+        gaps = np.diff(nodes)[occupied]
+        masses = np.zeros(nodes.size)
+        masses[:-1][occupied] += np.add.reduceat(q * (right - ratios), first) / gaps
+        masses[1:][occupied] += np.add.reduceat(q * (ratios - left), first) / gaps
         nodes, masses = nodes[masses > 0.0], masses[masses > 0.0]
-        # Sums of positive terms; steps are too short for a share's rounding to matter.
+        # Steps are too short for a share's rounding to matter.
         return BucketPair.of(
             np.append(nodes * masses, infinite),
             np.append(masses, 0.0),

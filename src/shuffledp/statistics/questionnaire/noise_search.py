@@ -25,6 +25,8 @@ from shuffledp.statistics.questionnaire.question import AnswerGroup, Question
 # A search ends when the size is known to this part.
 _CLOSE = 1e-3
 _MOST_STEPS = 60
+# Steps of a certified search that an approximation foresees.
+_LONGEST_STRIDE = 8
 # Between sizes that are tried as long as all are too small, or all are enough.
 _FACTOR = 1.3
 # Atoms of a bucket that are left before these are spread over nodes, in approximations.
@@ -106,6 +108,8 @@ class NoiseSearch:
         # The last size that was too small, and that was enough, with log(delta / goal).
         low: tuple[float, float] | None = None
         high: tuple[float, float] | None = None
+        # Whether the last one was too small.
+        is_low: bool | None = None
         for _ in range(_MOST_STEPS):
             noise = division.noise(size, self.room)
             if noise is None:
@@ -116,9 +120,12 @@ class NoiseSearch:
                 if high is None and low is not None and excess > low[1]:
                     # Pairs of messages are as many as can be: more noise does not help.
                     return None
-                low = size, excess
+                # An end that stays twice is far from where it would lead.
+                high = _flatter(high) if is_low else high
+                low, is_low = (size, excess), True
             else:
-                high = size, excess
+                low = _flatter(low) if is_low is False else low
+                high, is_low = (size, excess), False
             if low is None or high is None:
                 size = size * _FACTOR if excess > 0.0 else size / _FACTOR
             elif high[0] / low[0] < 1.0 + _CLOSE:
@@ -152,9 +159,29 @@ class NoiseSearch:
                 # As many steps as lead there if delta falls as it did.
                 fall = math.log(before / delta) / stride
                 stride = max(int(math.log(delta / self.delta) / fall), 1)
+            else:
+                stride = self._stride(division, size, target, delta - self.delta)
             before = delta
             size *= (1.0 + _CLOSE) ** stride
         return None
+
+    def _stride(
+        self, division: NoiseDivision, size: float, target: float, too_much: float
+    ) -> int:
+        """Returns after how many steps an approximation is about so much smaller.
+
+        At most _LONGEST_STRIDE; 1 if it does not fall so far.
+        """
+        larger = size * (1.0 + _CLOSE) ** _LONGEST_STRIDE
+        noise, more_noise = (division.noise(each, self.room) for each in (size, larger))
+        if noise is None or more_noise is None:
+            return 1
+        first = self._approximate_delta(noise, target)
+        last = self._approximate_delta(more_noise, target)
+        if not last < first - too_much:
+            return 1
+        fall = math.log(first / last) / _LONGEST_STRIDE
+        return max(int(math.log(first / (first - too_much)) / fall), 1)
 
     def _approximate_delta(self, noise: tuple[Noise, ...], target: float) -> float:
         # Not by the noise itself, which keeps its distribution.
@@ -195,6 +222,11 @@ def _approximate_change(noise: Noise, group: AnswerGroup) -> BucketChange:
     )
     # An approximation needs no more atoms than a loss distribution.
     return replace(change, pair=fewer_atoms(change.pair.merged(_MERGED_ATOMS)))
+
+
+def _flatter(end: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Returns an end of a search as if it were half as wrong, by "Illinois"' rule."""
+    return None if end is None else (end[0], 0.5 * end[1])
 
 
 def _size_between(low: tuple[float, float], high: tuple[float, float]) -> float:
