@@ -157,6 +157,8 @@ def likely_worst(tilted: TiltedPopulation) -> WorstData:
 def _composed_enough(num_bands: int, lower: float) -> float:
     """Returns by how much a logarithm may exceed this one, in a composition."""
     enough = _ENOUGH
+    if num_bands == 1:
+        return enough
     if num_bands >= MANY_BANDS:
         enough = _ENOUGH_MOST if num_bands >= _MOST_BANDS else _ENOUGH_MANY
     return max(enough, -_ENOUGH_PART * lower)
