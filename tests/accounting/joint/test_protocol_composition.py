@@ -324,3 +324,26 @@ def test_a_delta_far_below_those_of_all_attacks_is_found_at_once(
 
     assert len(tried) == 1
     assert level.delta_central_lower == 0.0 < level.delta_central < 1e-280
+
+
+def test_levels_whose_devices_keep_epsilon_are_not_composed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(JointExposure, "bounds", None)
+    people = sdp.Population.from_counts({0.2: 300, 0.5: 300})
+    protocols: list[Any] = [sdp.Frequency(4), sdp.Mean(0, 1)]
+
+    guarantee = sdp.account(protocols, people, epsilon=1.0)
+
+    assert [level.delta_central for level in guarantee.levels] == [0.0, 0.0]
+    assert {level.rests_on for level in guarantee.levels} == {"device"}
+
+
+def test_levels_just_below_their_budgets_are_composed() -> None:
+    people = sdp.Population.from_counts({0.2: 300, 0.5: 300})
+    protocols: list[Any] = [sdp.Frequency(4), sdp.Mean(0, 1)]
+
+    guarantee = sdp.account(protocols, people, epsilon=0.99)
+
+    first, second = guarantee.levels
+    assert first.delta_central == 0.0 < second.delta_central

@@ -179,18 +179,25 @@ class JointExposure:
     ) -> dict[int, tuple[_Point, _Point]]:
         """Returns the certified and the attacked end of each level at an epsilon."""
         strongest = {index: _strongest(levels)[1] for index, levels in attacked.items()}
+        epsilon = query.epsilon or 0.0
         is_certain = {
             index: each >= _NEARLY_CERTAIN for index, each in strongest.items()
         }
         least = min(strongest.values()) or _USUAL_DELTA
         pairs = {} if all(is_certain.values()) else self._attacked_pairs(query, least)
-        epsilon = query.epsilon or 0.0
-        return {
-            index: ((epsilon, 1.0), (epsilon, strongest[index]))
-            if is_certain[index]
-            else self._deltas_of(query, index, strongest[index], pairs[index])
-            for index in query.positions
-        }
+        ends = {}
+        for index in query.positions:
+            budget, device_delta = _coalition(attacked[index])
+            if budget <= epsilon and device_delta == 0.0:
+                # The devices alone keep it.
+                ends[index] = (epsilon, 0.0), (epsilon, 0.0)
+            elif is_certain[index]:
+                ends[index] = (epsilon, 1.0), (epsilon, strongest[index])
+            else:
+                ends[index] = self._deltas_of(
+                    query, index, strongest[index], pairs[index]
+                )
+        return ends
 
     def _deltas_of(
         self,
@@ -234,6 +241,13 @@ def _strongest(levels: tuple[LevelGuarantee, ...]) -> _Point:
     )
 
 
+def _coalition(levels: tuple[LevelGuarantee, ...]) -> _Point:
+    """Returns what is left against a coalition; epsilon is infinite if nothing is."""
+    epsilons = [level.epsilon_coalition for level in levels]
+    delta = sum_upward([level.delta_coalition for level in levels])
+    return sum_upward([math.inf if each is None else each for each in epsilons]), delta
+
+
 def _level(
     levels: tuple[LevelGuarantee, ...], upper: _Point, lower: _Point
 ) -> LevelGuarantee:
@@ -245,24 +259,9 @@ def _level(
         )
     first = levels[0]
     local = all(level.epsilon_local is not None for level in levels)
-    coalition_epsilons = [level.epsilon_coalition for level in levels]
-    known_epsilons = [
-        epsilon_coalition
-        for epsilon_coalition in coalition_epsilons
-        if epsilon_coalition is not None
-    ]
-    epsilon_coalition = (
-        sum_upward(known_epsilons)
-        if len(known_epsilons) == len(coalition_epsilons)
-        else None
-    )
-    delta_coalition = sum_upward([level.delta_coalition for level in levels])
+    budget, delta_coalition = _coalition(levels)
     rests_on: RestsOn = "composition"
-    device_delta = (
-        math.inf
-        if epsilon_coalition is None
-        else divergence_of_budget(epsilon_coalition, upper[0])
-    )
+    device_delta = divergence_of_budget(budget, upper[0])
     # Also below the budget, where it alone keeps what is certified.
     if delta_coalition == 0.0 and device_delta <= upper[1]:
         rests_on = "device"
@@ -276,7 +275,7 @@ def _level(
         epsilon_central_lower=lower[0],
         delta_central=upper[1],
         delta_central_lower=lower[1],
-        epsilon_coalition=epsilon_coalition,
+        epsilon_coalition=None if math.isinf(budget) else budget,
         delta_coalition=min(delta_coalition, 1.0),
         rests_on=rests_on,
         quantile=first.quantile,
