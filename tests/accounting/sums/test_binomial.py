@@ -6,6 +6,7 @@ from scipy.special import betainc
 from shuffledp.accounting.sums.binomial import (
     binomial_weight,
     deviation,
+    largest_likely,
     relative_error,
 )
 
@@ -90,3 +91,25 @@ def test_coins_that_hardly_ever_succeed_have_numbers(probability: float) -> None
     assert found[0] == 1.0
     assert found[1] == pytest.approx(100.0 * probability, rel=1e-10)
     assert np.all((found[2:] >= 0.0) & (found[2:] < 1e-190))
+
+
+@pytest.mark.parametrize("tail", [1e-3, 1e-9, 1e-30, 1e-200])
+@pytest.mark.parametrize("trials", [1, 20, 10**4, 10**7])
+@pytest.mark.parametrize("mean", [0.0, 1e-12, 0.01, 0.9])
+def test_sums_are_rarely_larger_than_what_is_likely(
+    mean: float, trials: int, tail: float
+) -> None:
+    t = largest_likely(mean, tail)
+
+    # The whole numbers from t on.
+    assert mean <= t
+    exact = sum(
+        oracle.binomial_weight(x, trials, mean / trials)
+        for x in range(int(np.ceil(t)), min(int(np.ceil(t)) + 40, trials) + 1)
+    )
+    assert exact <= tail
+    assert t <= max(mean + float(deviation(mean, tail)), 1.0)
+
+
+def test_what_is_likely_of_a_small_mean_is_far_below_bernsteins_bound() -> None:
+    assert largest_likely(0.01, 1e-20) < 10.0 < float(deviation(0.01, 1e-20)) / 3.0

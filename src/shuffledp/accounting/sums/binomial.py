@@ -26,6 +26,8 @@ def relative_error(steps: Floats) -> Floats:
 
 # Multiples of the mean.
 _FAR = 1e100
+# Of a range in which a whole number is searched.
+_HALVINGS = 20
 
 _SERIES = [1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12]
 _SMALL = np.arange(1.0, 17.0)
@@ -99,3 +101,23 @@ def deviation(variance: Floats | float, tail: float) -> Floats:
         log_inverse**2 / 9.0 + 2.0 * np.asarray(variance) * log_inverse
     )
     return bound
+
+
+def largest_likely(mean: float, tail: float) -> float:
+    """Returns t >= mean with P(X >= t) <= tail, for a sum X of independent 0/1 variables.
+
+    Chernoff's inequality, e^-mean (e mean / t)^t = tail, solved for t; where the mean is
+    small, Bernstein's is far beyond it.
+    """
+
+    def exponent(t: float) -> float:
+        return t * math.log(t / mean) - t + mean
+
+    if mean == 0.0:
+        return 1.0
+    low, high = mean, mean + float(deviation(mean, tail))
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        is_enough = exponent(middle) >= -math.log(tail)
+        low, high = (low, middle) if is_enough else (middle, high)
+    return high

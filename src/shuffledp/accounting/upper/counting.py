@@ -16,7 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.sums.binomial import binomial_weight, deviation
+from shuffledp.accounting.sums.binomial import (
+    binomial_weight,
+    deviation,
+    largest_likely,
+)
 from shuffledp.accounting.sums.random_walk import RandomWalks
 from shuffledp.accounting.upper.cover_count import CountDistribution
 from shuffledp.cover import MirroredCover
@@ -89,7 +93,10 @@ def counting_bound(
         mean = m * cover.telling
         reach = deviation(mean * (1.0 - cover.telling), tail)
         low = np.maximum(0.0, np.floor(mean - reach)).min()
-        high = np.minimum(m, np.ceil(mean + reach)).max()
+        most = np.minimum(
+            np.ceil(mean + reach), math.ceil(largest_likely(mean.max(), tail))
+        )
+        high = np.minimum(m, most).max()
         others = np.arange(low, high + 1.0)
         joint = binomial_weight(others[None, :], m[:, None], cover.telling)
         joint *= weight[:, None]
@@ -122,4 +129,5 @@ def num_terms(probabilities: Floats, counts: Ints, telling: float) -> float:
         return width
     # T varies with m, too.
     spread = mean * telling * (1.0 - telling) + variance * telling**2
-    return width * 2.0 * float(deviation(spread, _USUAL_TAIL))
+    usual = 2.0 * float(deviation(spread, _USUAL_TAIL))
+    return width * min(usual, largest_likely(mean * telling, _USUAL_TAIL))
