@@ -62,7 +62,7 @@ class TwoMessageBound:
         default_factory=dict, repr=False
     )
     _likely: dict[
-        tuple[BinaryPopulation, float], tuple[TiltedPopulation, WorstData]
+        tuple[BinaryPopulation, float], tuple[TiltedPopulation, WorstData | None]
     ] = field(default_factory=dict, repr=False)
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
@@ -87,8 +87,7 @@ class TwoMessageBound:
                 continue
             key = population, epsilon
             if key not in self._estimates:
-                _, likely = self._likely_worst(population, epsilon)
-                self._estimates[key] = likely.upper
+                self._estimates[key] = self._likely_worst(population, epsilon).upper
             log_uppers.append(self._estimates[key])
         return math.exp(min(max(log_uppers), 0.0))
 
@@ -106,7 +105,7 @@ class TwoMessageBound:
                 continue
             if (population, epsilon) not in self._known:
                 start, is_near = self._start(population, epsilon)
-                tilted, likely = self._likely_worst(population, epsilon)
+                tilted, likely = self._tilted(population, epsilon)
                 self._known[population, epsilon] = search(
                     tilted,
                     likely=likely,
@@ -117,17 +116,24 @@ class TwoMessageBound:
             results.append(self._known[population, epsilon])
         return results
 
-    def _likely_worst(
+    def _likely_worst(self, population: BinaryPopulation, epsilon: float) -> WorstData:
+        """Returns data that are likely to be worst."""
+        tilted, likely = self._tilted(population, epsilon)
+        if likely is None:
+            likely = likely_worst(tilted)
+            self._likely[population, epsilon] = tilted, likely
+        return likely
+
+    def _tilted(
         self, population: BinaryPopulation, epsilon: float
-    ) -> tuple[TiltedPopulation, WorstData]:
-        """Returns the population at an epsilon, and data that are likely to be worst."""
+    ) -> tuple[TiltedPopulation, WorstData | None]:
+        """Returns the population at an epsilon, and `_likely_worst` if it is known."""
         key = population, epsilon
         if key not in self._likely:
             # Those of one epsilon at a time, since tilted populations keep their grids.
             if any(at != epsilon for _, at in self._likely):
                 self._likely.clear()
-            tilted = TiltedPopulation(population, epsilon)
-            self._likely[key] = tilted, likely_worst(tilted)
+            self._likely[key] = TiltedPopulation(population, epsilon), None
         return self._likely[key]
 
     def _start(
