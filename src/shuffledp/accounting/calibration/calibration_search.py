@@ -18,6 +18,8 @@ from shuffledp.population import MAX_BUDGET, Population
 WIDTH = 1e-7
 # Of a search for two numbers with the end between them, in logarithms.
 _FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
+# After so many they become longer: the start is far away.
+_USUAL_STRIDES = 20
 _SMALLEST = math.log(1e-12)
 # Of central targets: doubles below lose digits.
 SMALLEST_TARGET = 1e-300
@@ -194,13 +196,15 @@ def largest(
     low = high = end = min(math.log(start), top)
     evaluate(end)
     direction = 1.0 if excesses[low] <= 0.0 else -1.0
-    min_stride = _FIRST_STRIDE
+    min_stride, longest_stride = _FIRST_STRIDE, _LONGEST_STRIDE
     while (excesses[end] <= 0.0) == (direction > 0.0):
         if direction > 0.0 and end >= top:
             return rounded(most)
         # A little farther than it seems to be, and ever farther where that is wrong.
-        stride = min(max(1.1 * abs(excesses[end]), min_stride), _LONGEST_STRIDE)
-        min_stride = min(3.0 * min_stride, _LONGEST_STRIDE)
+        stride = min(max(1.1 * abs(excesses[end]), min_stride), longest_stride)
+        min_stride = min(3.0 * min_stride, longest_stride)
+        if len(excesses) > _USUAL_STRIDES:
+            longest_stride *= 2.0
         before, end = end, min(end + direction * stride, top)
         if end < _SMALLEST:
             raise CertificationError("Not even a budget of 1e-12 keeps the target.")

@@ -51,6 +51,7 @@ def saturated_budgets(
             lambda budget: float(excess_at(with_first(budget))[0]),
             float(np.exp(start)),
             float(budget_range.highest[0]),
+            _ACCURACY,
         )
     )
     if logs.size == 1:
