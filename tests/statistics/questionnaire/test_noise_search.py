@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from shuffledp import Population
@@ -117,7 +118,9 @@ def test_more_noise_is_not_tried_where_it_does_not_help(
     search = NoiseSearch((), people, DELTA, honest=100, room=1e9)
 
     assert search.approximate(division, 1.0, 1.0) is None
-    assert evaluated == pytest.approx([1.0, 1.3, 1.69, 2.197, 2.8561])
+    # In steps that are squared, up to a factor of 1.3, to the first one that is worse.
+    factors = [1.02, 1.02**2, 1.02**4, 1.02**8, 1.3, 1.3, 1.3]
+    assert evaluated == pytest.approx(np.cumprod([1.0, *factors]).tolist())
 
 
 @pytest.mark.parametrize("refuses", [False, True])

@@ -27,8 +27,9 @@ _CLOSE = 1e-3
 _MOST_STEPS = 60
 # Steps of a certified search that an approximation foresees.
 _LONGEST_STRIDE = 8
-# Between sizes that are tried as long as all are too small, or all are enough.
-_FACTOR = 1.3
+# Between sizes that are tried as long as all are too small, or all are enough: first, and
+# at most.
+_FIRST_FACTOR, _LARGEST_FACTOR = 1.02, 1.3
 # Atoms of a bucket that are left before these are spread over nodes, in approximations.
 _MERGED_ATOMS = 50_000
 # Of delta, what cut noise may cost.
@@ -110,6 +111,7 @@ class NoiseSearch:
         high: tuple[float, float] | None = None
         # Whether the last one was too small.
         is_low: bool | None = None
+        factor = _FIRST_FACTOR
         for _ in range(_MOST_STEPS):
             noise = division.noise(size, self.room)
             if noise is None:
@@ -117,7 +119,8 @@ class NoiseSearch:
                 return None
             excess = math.log(self._approximate_delta(noise, target) / self.delta)
             if excess > 0.0:
-                if high is None and low is not None and excess > low[1]:
+                is_far = factor == _LARGEST_FACTOR
+                if is_far and high is None and low is not None and excess > low[1]:
                     # Pairs of messages are as many as can be: more noise does not help.
                     return None
                 # An end that stays twice is far from where it would lead.
@@ -127,7 +130,8 @@ class NoiseSearch:
                 low = _flatter(low) if is_low is False else low
                 high, is_low = (size, excess), False
             if low is None or high is None:
-                size = size * _FACTOR if excess > 0.0 else size / _FACTOR
+                size = size * factor if excess > 0.0 else size / factor
+                factor = min(factor**2, _LARGEST_FACTOR)
             elif high[0] / low[0] < 1.0 + _CLOSE:
                 return high[0]
             else:
