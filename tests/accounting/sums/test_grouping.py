@@ -5,7 +5,7 @@ import pytest
 
 from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 from shuffledp.accounting.sums.grouping import MAX_GROUPS
-from shuffledp.accounting.upper.cover_count import grouped_downward
+from shuffledp.accounting.upper.cover_count import _GROUPS, grouped_downward
 from shuffledp.types import Floats, Ints
 
 LEVELS = 100_001
@@ -16,10 +16,10 @@ def drawn(low: float, high: float) -> tuple[Floats, Ints]:
     return rng.uniform(low, high, LEVELS), rng.integers(1, 5, LEVELS)
 
 
-def cells(probabilities: Floats) -> Ints:
+def cells(probabilities: Floats, number: int = MAX_GROUPS) -> Ints:
     low, high = probabilities.min(), probabilities.max()
-    found = ((probabilities - low) * (MAX_GROUPS / (high - low))).astype(np.int64)
-    last: Ints = np.minimum(found, MAX_GROUPS - 1)
+    found = ((probabilities - low) * (number / (high - low))).astype(np.int64)
+    last: Ints = np.minimum(found, number - 1)
     return last
 
 
@@ -49,9 +49,22 @@ def test_cover_is_grouped_as_all_levels_at_once() -> None:
     means, members = grouped_downward(probabilities, counts)
 
     lowered = probabilities * (1.0 - 1e-13)
-    group = cells(lowered)
+    # Ratios matter: groups near 0 are narrower.
+    group = cells(np.sqrt(lowered), _GROUPS)
     people = np.bincount(group, weights=counts)
     logs = np.bincount(group, weights=counts * np.log(lowered))
     slack = 1e-12 + 2.3e-16 * LEVELS * abs(float(np.log(lowered.min())))
     assert members.tolist() == people.astype(np.int64).tolist()
     assert means.tolist() == (np.exp(logs / people) * (1.0 - slack)).tolist()
+
+
+def test_few_with_a_tiny_probability_take_little_from_all_others() -> None:
+    # As of budgets from 4 to 80: most people hardly ever send a blanket message.
+    probabilities = np.exp(-np.linspace(0.5, 76.0, 30_000))
+    counts = np.ones(30_000, dtype=np.int64)
+
+    means, members = grouped_downward(probabilities, counts)
+
+    assert members.sum() == 30_000
+    expected = float(probabilities.sum())
+    assert 0.997 * expected < float(means @ members) <= expected

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import coin_sum_distribution
 
-from shuffledp.accounting.sums import grouping
 from shuffledp.accounting.upper import cover_count as module
 from shuffledp.accounting.upper.cover_count import (
     CountDistribution,
@@ -69,7 +68,7 @@ def test_grouping_is_stochastically_smaller_too(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_GROUPS", groups)
-        patch.setattr(grouping, "MAX_GROUPS", groups)
+        patch.setattr(module, "_GROUPS", groups)
         means, members = grouped_downward(probabilities, counts)
 
     assert means.size <= max(groups, 1)

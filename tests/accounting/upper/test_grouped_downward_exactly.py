@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.sums.grouping import grouped_blocks
-from shuffledp.accounting.upper.cover_count import grouped_downward
+from shuffledp.accounting.upper.cover_count import _GROUPS, grouped_downward
 
 
 @pytest.mark.parametrize("low", [0.3, 1e-6])
@@ -17,7 +17,7 @@ def test_no_group_is_above_its_geometric_mean(low: float) -> None:
     means, members = grouped_downward(probabilities, counts)
 
     groups = np.empty(300, dtype=np.int64)
-    for block, group in grouped_blocks(probabilities):
+    for block, group in grouped_blocks(probabilities, _GROUPS, narrow_near_0=True):
         groups[block] = group
     assert members.sum() == counts.sum()
     with mp.workdps(40):

@@ -5,6 +5,7 @@ levels after the other, in the order of the levels: the same additions as over a
 them at once, to the last bit, without arrays as long as the population.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,32 +20,37 @@ MAX_GROUPS = 64
 _BLOCK = 1 << 15
 
 
-def group_indices(
-    probabilities: Floats, num_groups: int | None = None
-) -> NDArray[np.int64]:
+def group_indices(probabilities: Floats, num_groups: int) -> NDArray[np.int64]:
     """Returns the group of each probability, in cells of equal width.
 
     Args:
         probabilities: At least one, shape (levels,).
-        num_groups: How many cells there are; MAX_GROUPS if it is not said.
+        num_groups: How many cells there are.
     """
-    num_groups = MAX_GROUPS if num_groups is None else num_groups
     ends = float(probabilities.min()), float(probabilities.max())
     return _group_indices(probabilities, ends, num_groups)
 
 
 def grouped_blocks(
-    probabilities: Floats,
+    probabilities: Floats, num_groups: int = MAX_GROUPS, *, narrow_near_0: bool = False
 ) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-    """Gives where each block of levels is, and the groups that `group_indices` finds.
+    """Gives where each block of levels is, and the group of each of its probabilities.
 
     Args:
         probabilities: At least one, shape (levels,).
+        num_groups: How many cells there are.
+        narrow_near_0: Whether not probabilities but their square roots are put into cells
+            of equal width.
     """
     ends = float(probabilities.min()), float(probabilities.max())
+    if narrow_near_0:
+        ends = math.sqrt(ends[0]), math.sqrt(ends[1])
     for start in range(0, probabilities.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        yield block, _group_indices(probabilities[block], ends, MAX_GROUPS)
+        grouped = probabilities[block]
+        if narrow_near_0:
+            grouped = np.sqrt(grouped)
+        yield block, _group_indices(grouped, ends, num_groups)
 
 
 def _group_indices(
@@ -54,5 +60,6 @@ def _group_indices(
     # Equal probabilities have no width, and belong to one group.
     scale = num_groups / max(high - low, 1e-300)
     cells: NDArray[np.int64] = ((probabilities - low) * scale).astype(np.int64)
-    np.minimum(cells, num_groups - 1, out=cells)
+    # Roots are rounded, and may lie just below the lower end.
+    np.clip(cells, 0, num_groups - 1, out=cells)
     return cells

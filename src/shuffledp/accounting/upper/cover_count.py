@@ -19,6 +19,8 @@ from shuffledp.accounting.sums.binomial import binomial_weight, deviation
 from shuffledp.accounting.sums.grouping import MAX_GROUPS, grouped_blocks
 from shuffledp.types import Floats, Ints
 
+# Groups of many levels. Where means are geometric, ratios matter: near 0 they are narrow.
+_GROUPS = 52
 # Covers their rounding: a probability is lowered by this part of itself.
 _ROUNDING = 1e-13
 
@@ -91,8 +93,8 @@ def grouped_downward(probabilities: Floats, counts: Ints) -> tuple[Floats, Ints]
     probabilities *= 1.0 - _ROUNDING
     if probabilities.size <= MAX_GROUPS:
         return probabilities, counts
-    people, logs = np.zeros((2, MAX_GROUPS))
-    for block, group in grouped_blocks(probabilities):
+    people, logs = np.zeros((2, _GROUPS))
+    for block, group in grouped_blocks(probabilities, _GROUPS, narrow_near_0=True):
         np.add.at(people, group, counts[block].astype(np.float64))
         np.add.at(logs, group, counts[block] * np.log(probabilities[block]))
     used = people > 0
