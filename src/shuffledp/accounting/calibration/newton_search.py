@@ -5,6 +5,7 @@ Mathematics of Computation 19). A level that keeps its target with the largest b
 is gets that, and the others are solved for.
 """
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -24,6 +25,8 @@ _SLOPE_STEP = 5e-3
 # Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
 # _MAX_STALE steps without progress.
 _FIRST_LONGEST_STEP, _LONGEST_STEP, _FAR_STEP, _MAX_STALE = 0.7, 3.0, 1.0, 2
+# It is also given up where, in so many steps, the excess has not fallen by this factor.
+_MAX_SLOW, _PROGRESS = 7, 0.7
 # Newton's method is given up after this many steps that increased the excess.
 _MAX_REFUSED = 4
 # Slopes below this are flat: at such large budgets a device nearly always sends the value
@@ -37,6 +40,7 @@ class NewtonSearch:
     Attributes:
         slopes: Of each level's excess in the logarithm of each budget, shape (levels,
             levels).
+        nearest: Where the last solution came nearest; None before the first one.
     """
 
     def __init__(self, budget_range: BudgetRange) -> None:
@@ -46,6 +50,7 @@ class NewtonSearch:
             budget_range: The largest budgets, and the order of all.
         """
         self._range = budget_range
+        self.nearest: Floats | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -88,7 +93,17 @@ class NewtonSearch:
         num_refused = 0
         jumps = BoundJumps(excess.size)
         jumps.add(log_budgets, excess)
+        least, least_before, num_slow = math.inf, math.inf, 0
         for _ in range(_MAX_STEPS):
+            size = self.largest_excess(log_budgets, excess)
+            if size < least:
+                least, self.nearest = size, log_budgets
+            num_slow += 1
+            if least < _PROGRESS * least_before:
+                least_before, num_slow = least, 0
+            elif num_slow > _MAX_SLOW:
+                # A bound that jumps, or one that a budget hardly matters to.
+                return None
             if num_stale >= _MAX_STALE:
                 num_stale = 0
                 self._measure_again(log_budgets, excess, excess_at, quick_excess_at)

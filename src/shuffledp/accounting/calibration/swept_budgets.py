@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.calibration.calibration_search import (
-    WIDTH,
     is_kept,
     largest_one,
 )
@@ -18,8 +17,9 @@ from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
-# Budgets that move by less than this, as a logarithm, have settled.
-_SETTLED = 2e-7
+# Relative width at which a level's search ends, and budgets that move by less than this, as
+# a logarithm, have settled: these are bounds that jump, and last digits are rough.
+_WIDTH, _SETTLED = 1e-6, 2e-6
 _MAX_SWEEPS = 40
 
 
@@ -37,12 +37,12 @@ def swept_budgets(
         promise: Protocol and delta.
         counts: How many people ask for each target, shape (levels,).
         targets: Central epsilons, ascending.
-        start: Budgets that keep them, shape (levels,).
+        start: Budgets to begin with, shape (levels,).
         highest: The largest budget of each level, shape (levels,).
         ordered: Makes budgets distinct, and puts them in order.
     """
     budgets, damping, moved, before = start, 1.0, np.inf, np.zeros(start.size)
-    least_width = max(WIDTH, promise.margin(counts.size))
+    least_width = max(_WIDTH, promise.margin(counts.size))
     for _ in range(_MAX_SWEEPS):
         # Far from the answer, rough answers to each other's answers will do.
         width = max(least_width, min(1e-3, moved / 30.0))
