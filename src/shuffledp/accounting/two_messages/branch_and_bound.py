@@ -39,6 +39,8 @@ _ENOUGH_PART = 2e-4
 # those of a near epsilon, it comes near what a bound of many data at once exceeds each of
 # them by, and hardly falls any more.
 _PROGRESS, _LEAST_MORE = 1e-5, 64
+# In a composition, where it fell by no more than this part of what is aimed for.
+_PART_OF_ENOUGH = 0.1
 # Bands that loosen a bound by this part of the loosest one are cut at the same time.
 _LOOSE = 0.3
 # Data whose size is about this logarithm below another's are not evaluated to begin with:
@@ -99,6 +101,7 @@ def search(
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
     incumbent = likely or likely_worst(tilted)
     enough = _composed_enough(counts.size, incumbent.lower) if is_quick else _ENOUGH
+    progress = max(_PROGRESS, _PART_OF_ENOUGH * enough) if is_quick else _PROGRESS
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort
     if start is None or start.shape[1] > most:
@@ -124,7 +127,7 @@ def search(
         more = _LEAST_MORE if is_near else max(checked, _LEAST_MORE)
         if num_evaluated >= checked + more:
             upper = float(boxes.upper.max(initial=-math.inf))
-            is_stalled = upper > upper_then - _PROGRESS
+            is_stalled = upper > upper_then - progress
             checked, upper_then = num_evaluated, upper
         if not loose.any() or is_stalled or num_evaluated >= effort:
             settled_upper = max(
