@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from oracles.score_sums import exact_distributions
 
+import shuffledp as sdp
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.lower.score_pair import score_pair
 from shuffledp.accounting.lower.score_sum import score_sum
@@ -110,3 +111,14 @@ def test_an_attack_that_sees_no_change_is_none() -> None:
     nothing = ScoreAttack(BITS.others, BITS.second, np.zeros(2))
 
     assert score_pair(nothing, score_sum(BITS.others, np.array([5])), 1) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_tilts_of_which_nothing_is_known_are_left_out_without_a_warning() -> None:
+    budgets = np.random.default_rng(5).uniform(4.0, 80.0, 50)
+    people = sdp.Population.from_budgets(budgets)
+    protocols: list[Any] = [sdp.Frequency(17), sdp.Mean(0, 1)]
+
+    guarantee = sdp.account(protocols, people, delta=1e-6)
+
+    assert guarantee.worst.epsilon_central_lower > 4.0

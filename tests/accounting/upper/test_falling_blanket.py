@@ -172,3 +172,26 @@ def test_points_far_from_any_blanket_have_values_and_slopes_that_are_numbers(
 
         assert math.isfinite(value)
         assert np.isfinite(slopes).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("noise", "counts", "delta", "absent"),
+    [
+        # Nothing is left of the loss of one of them.
+        (sdp.Gaussian(0, 1), {1e-300: 20, 1.0: 20}, 1e-6, 0),
+        # Tails of so large a delta have no width.
+        (sdp.Gaussian(0, 1), {0.065657: 18, 0.09: 12, 0.2: 19}, 10**-0.5, 29),
+    ],
+)
+def test_nothing_but_the_usual_blanket_is_found_for_extreme_levels(
+    noise: sdp.Gaussian, counts: dict[float, int], delta: float, absent: int
+) -> None:
+    people = sdp.Population.from_counts(counts)
+
+    levels = sdp.account(noise, people, delta=delta, absent=absent).levels
+
+    for level in levels:
+        assert level.epsilon_central_lower <= level.epsilon_central
+        assert level.epsilon_central < 2.0 * level.chosen
+    assert levels[0].epsilon_central <= 1e-299 or delta > 0.1

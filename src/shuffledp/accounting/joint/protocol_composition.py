@@ -32,7 +32,7 @@ class ProtocolComposition:
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
     >>> both = sdp.ProtocolComposition([sdp.Frequency(17), sdp.Mean(0, 10)])
     >>> [level.epsilon_central for level in sdp.account(both, people, delta=1e-6).levels]
-    [0.0463648, 0.0961917]
+    [0.0463682, 0.096195]
 
     Attributes:
         parts: At least two protocols or randomizers; one that takes place several times

@@ -160,7 +160,9 @@ def _nodes(
         tilts = np.minimum(usual * 2.0 ** np.arange(1, -8, -1), _STEEPEST / top)
         logs, errors = others.log_generating(np.append(tilts, -tilts) + 0j)
         tails = logs.real + errors - np.append(tilts * above, -tilts * below)
-        tail_bounds = np.nanmin(np.reshape(tails, (2, tilts.size)), axis=1)
+        # Of the steepest tilts nothing may be known.
+        tails = np.where(np.isnan(tails), np.inf, tails)
+        tail_bounds = np.reshape(tails, (2, tilts.size)).min(axis=1)
         copies = float(np.exp(tail_bounds).sum())
         if copies <= _COPIES:
             return nodes, copies

@@ -56,13 +56,14 @@ def falling_blanket(
     """
     # Whoever sends nothing in a cell hides nobody there.
     present = (least.min(axis=1) > 0.0) & (people > 0.0)
-    if not present.any() or own.min() <= 0.0:
+    widths = np.diff(noise.edges)
+    # A tail that adds nothing has no width, and no density.
+    if not present.any() or own.min() <= 0.0 or widths.min() <= 0.0:
         return None
     search = _Search(noise, np.log(least[present]), people[present], epsilon)
     log_density = search.best(np.log(own), fewest=fewest)
     if log_density is None:
         return None
-    widths = np.diff(noise.edges)
     log_density = np.maximum(log_density - log_density[0], -_MOST_SPAN)
     # Rounding may not let it rise.
     density: Floats = np.minimum.accumulate(np.exp(log_density))
@@ -106,11 +107,13 @@ class _Search:
             log_own: Where the search begins, shape (cells,).
             fewest: The least number of blanket messages that is of use.
         """
+        telling = float(self._telling @ np.exp(-log_own))
+        # Of the smallest budgets nothing is left of either.
+        if not (0.0 < telling < math.inf and self._mean > 0.0):
+            return None
         first = np.interp(self._knots, np.arange(log_own.size), -log_own)
         # As if losses were small against 1 / v.
-        first += math.log(self._mean) - math.log(
-            float(self._telling @ np.exp(-log_own))
-        )
+        first += math.log(self._mean) - math.log(telling)
         start = np.append(first[0], np.maximum(np.diff(first), 0.0))
         values = self._first_values(self._rises @ start)
         least = int(np.argmin(values))
