@@ -3,10 +3,10 @@
 At given levels, errors are known before anything is certified. For central targets, levels
 are estimated, and errors with them; where no estimate succeeds, an error lies between those
 at the largest and at the smallest target for all people, and is at most that at targets as
-levels. What a plan states is certified
-all the same: of every mode the best candidate, of the recommended mode the next one, too,
-if it is near, and whatever may be one of these as far as estimates can tell. Where two are
-estimated to be so near, these two will do, and one where another mode is better.
+levels. What a plan states is certified all the same: of every mode the best candidate, of
+the recommended mode the next one, too, if it is near, and whatever may be one of these as
+far as estimates can tell. Where two are estimated to be so near, these two will do, and
+one where another mode is better.
 """
 
 import math

@@ -108,3 +108,24 @@ def test_excesses_of_normal_losses_are_about_the_logarithm_of_what_is_too_much()
         share = excess_of(divergence(factor * spread), 1e-6) / math.log(factor)
         # Deltas fall a little slower than the tail of the loss itself.
         assert 0.5 < share < 1.0
+
+
+@pytest.mark.parametrize("end", [2e-12, 1e-9, 1e-6])
+def test_small_ends_are_found_from_large_starts(end: float) -> None:
+    # Of a mere yes or no no stride is longer than the usual ones.
+    found = largest(lambda number: 1.0 if number > end else -1.0, 700.0, 700.0)
+
+    assert found <= end < found * (1.0 + 2e-7)
+
+
+def test_large_ends_are_found_from_tiny_starts_in_few_looks() -> None:
+    looks: list[float] = []
+
+    def excess(number: float) -> float:
+        looks.append(number)
+        return 1.0 if number > 0.3 else -1.0
+
+    found = largest(excess, 1e-12, 1e300)
+
+    assert found <= 0.3 < found * (1.0 + 2e-7)
+    assert len(looks) < 60

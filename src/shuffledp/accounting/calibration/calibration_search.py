@@ -18,7 +18,8 @@ from shuffledp.population import MAX_BUDGET, Population
 WIDTH = 1e-7
 # Of a search for two numbers with the end between them, in logarithms.
 _FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
-# After so many they become longer: the start is far away.
+# After so many upward they become longer: the start is far away. Downward the least budget
+# of use is near.
 _USUAL_STRIDES = 20
 _SMALLEST = math.log(1e-12)
 # Of central targets: doubles below lose digits.
@@ -203,7 +204,7 @@ def largest(
         # A little farther than it seems to be, and ever farther where that is wrong.
         stride = min(max(1.1 * abs(excesses[end]), min_stride), longest_stride)
         min_stride = min(3.0 * min_stride, longest_stride)
-        if len(excesses) > _USUAL_STRIDES:
+        if direction > 0.0 and len(excesses) > _USUAL_STRIDES:
             longest_stride *= 2.0
         before, end = end, min(end + direction * stride, top)
         if end < _SMALLEST:

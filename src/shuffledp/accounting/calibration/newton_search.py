@@ -25,10 +25,10 @@ _SLOPE_STEP = 5e-3
 # Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
 # _MAX_STALE steps without progress.
 _FIRST_LONGEST_STEP, _LONGEST_STEP, _FAR_STEP, _MAX_STALE = 0.7, 3.0, 1.0, 2
-# It is also given up where, in so many steps, the excess has not fallen by this factor.
-_MAX_SLOW, _PROGRESS = 7, 0.7
 # Newton's method is given up after this many steps that increased the excess.
 _MAX_REFUSED = 4
+# And after this many in which it has not fallen by this factor.
+_MAX_SLOW, _PROGRESS = 7, 0.7
 # Slopes below this are flat: at such large budgets a device nearly always sends the value
 # itself, and a larger budget changes nothing.
 _SMALLEST_SLOPE = 0.1

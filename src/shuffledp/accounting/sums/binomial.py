@@ -26,7 +26,7 @@ def relative_error(steps: Floats) -> Floats:
 
 # Multiples of the mean.
 _FAR = 1e100
-# Of a range in which a whole number is searched.
+# Of a range whose upper end is a bound, too.
 _HALVINGS = 20
 
 _SERIES = [1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12]

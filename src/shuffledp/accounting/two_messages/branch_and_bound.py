@@ -34,13 +34,13 @@ MANY_BANDS = 3
 _ENOUGH_MANY, _ENOUGH_MOST, _MOST_BANDS = 3e-3, 2e-2, 6
 # A logarithm is about the square of epsilon: where it is large, this part of it moves
 # epsilon by half as much.
-_ENOUGH_PART = 2e-4
+_PART_OF_LOGARITHM = 2e-4
 # Where the largest bound fell by no more while the boxes doubled, or so many were added to
 # those of a near epsilon, it comes near what a bound of many data at once exceeds each of
 # them by, and hardly falls any more.
 _PROGRESS, _LEAST_MORE = 1e-5, 64
 # In a composition, where it fell by no more than this part of what is aimed for.
-_PART_OF_ENOUGH = 0.1
+_LITTLE = 0.1
 # Bands that loosen a bound by this part of the loosest one are cut at the same time.
 _LOOSE = 0.3
 # Data whose size is about this logarithm below another's are not evaluated to begin with:
@@ -101,7 +101,7 @@ def search(
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
     incumbent = likely or likely_worst(tilted)
     enough = _composed_enough(counts.size, incumbent.lower) if is_quick else _ENOUGH
-    progress = max(_PROGRESS, _PART_OF_ENOUGH * enough) if is_quick else _PROGRESS
+    progress = max(_PROGRESS, _LITTLE * enough) if is_quick else _PROGRESS
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort
     if start is None or start.shape[1] > most:
@@ -164,7 +164,7 @@ def _composed_enough(num_bands: int, lower: float) -> float:
         return enough
     if num_bands >= MANY_BANDS:
         enough = _ENOUGH_MOST if num_bands >= _MOST_BANDS else _ENOUGH_MANY
-    return max(enough, -_ENOUGH_PART * lower)
+    return max(enough, -_PART_OF_LOGARITHM * lower)
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,10 +93,8 @@ def counting_bound(
         mean = m * cover.telling
         reach = deviation(mean * (1.0 - cover.telling), tail)
         low = np.maximum(0.0, np.floor(mean - reach)).min()
-        most = np.minimum(
-            np.ceil(mean + reach), math.ceil(largest_likely(mean.max(), tail))
-        )
-        high = np.minimum(m, most).max()
+        likely = math.ceil(largest_likely(float(mean.max()), tail))
+        high = min(likely, float(np.minimum(m, np.ceil(mean + reach)).max()))
         others = np.arange(low, high + 1.0)
         joint = binomial_weight(others[None, :], m[:, None], cover.telling)
         joint *= weight[:, None]

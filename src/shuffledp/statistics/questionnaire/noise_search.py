@@ -229,7 +229,7 @@ def _approximate_change(noise: Noise, group: AnswerGroup) -> BucketChange:
 
 
 def _flatter(end: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns an end of a search as if it were half as wrong, by "Illinois"' rule."""
+    """Returns an end as if it were half as wrong (Dowell and Jarratt 1971, BIT 11)."""
     return None if end is None else (end[0], 0.5 * end[1])
 
 
