@@ -32,6 +32,12 @@ def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> WorstData:
     )
 
 
+def evaluate_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if there were too many data to evaluate all of them."""
+    for limit in ("_PRODUCTS", "_PRODUCTS_COMPOSED"):
+        monkeypatch.setattr(branch_and_bound, limit, 0)
+
+
 def symmetric(levels: list[float], counts: list[int], victim: int) -> Crowd:
     flips = 1.0 / (np.exp(levels) + 1.0)
     others = np.array(counts)
@@ -45,8 +51,7 @@ def test_worst_data_of_small_crowds_lie_between_the_ends(
     seed: int, monkeypatch: pytest.MonkeyPatch, *, cutting: bool
 ) -> None:
     if cutting:
-        # As if there were too many data to look at all of them.
-        monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+        evaluate_no_data(monkeypatch)
     rng = np.random.default_rng(2_000 + seed)
     crowd = random_crowd(rng)
     budget = math.log(crowd.first / crowd.second)
@@ -69,7 +74,7 @@ def test_worst_data_of_small_crowds_lie_between_the_ends(
 def test_composed_searches_end_sooner_the_more_levels_there_are(
     monkeypatch: pytest.MonkeyPatch, num_levels: int, most: float
 ) -> None:
-    monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+    evaluate_no_data(monkeypatch)
     levels = np.linspace(0.4, 2.5, num_levels).tolist()
     crowd = symmetric(levels, [2] * num_levels, num_levels - 1)
     tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), 1.2)
@@ -275,7 +280,7 @@ def test_a_pair_that_her_own_coin_hides_does_not_spoil_the_other(
 def test_a_search_from_another_ones_boxes_covers_all_data(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+    evaluate_no_data(monkeypatch)
     rng = np.random.default_rng(3_000 + seed)
     crowd = random_crowd(rng)
     budget = math.log(crowd.first / crowd.second)
@@ -298,7 +303,7 @@ def test_a_search_from_another_ones_boxes_covers_all_data(
 def test_many_searches_of_one_bound_stay_above_the_worst_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+    evaluate_no_data(monkeypatch)
     people = Population.from_counts({0.5: 3, 1.0: 3, 2.0: 3})
     (profile,) = upper_profiles(UnaryEncoding(3), people, [2], delta=1e-6)
     bound = profile.bounds["two messages"]

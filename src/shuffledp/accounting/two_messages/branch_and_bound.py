@@ -4,7 +4,7 @@ All data of a population lie in one box. The boxes with the largest bounds are c
 two, along the bands that make a bound loose, until no bound exceeds the worst data seen
 by more than a thousandth (up to twenty in compositions), cutting no longer helps, or a
 stated effort is spent. It may end at any time: the largest bound of the boxes that are
-left is proven. Where there are few data, all of them are evaluated.
+left is proven. Where there are few data, all of them are evaluated (`data_halves`).
 """
 
 import math
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.two_messages.data_halves import num_products, worst_of_all
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
 from shuffledp.errors import CertificationError
@@ -46,8 +47,9 @@ _LOOSE = 0.3
 # Data whose size is about this logarithm below another's are not evaluated to begin with:
 # sums fall with the variance at a power between these.
 _NEARLY, _POWERS = 0.3, (0.5, 1.5)
-# So few data are all evaluated.
-_FEW_DATA = 1_000
+# All data are evaluated where that takes fewer products for each box that may be; in a
+# composition, whose searches begin where others ended, fewer.
+_PRODUCTS, _PRODUCTS_COMPOSED = 25_000, 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +97,10 @@ def search(
         is_quick: Whether data that are worse by less than was aimed for are no matter.
     """
     counts = tilted.population.counts
-    if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
-        grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
-        all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
-        return _worst_of(tilted, all_data.reshape(-1, counts.size))
     incumbent = likely or likely_worst(tilted)
+    most_products = effort * (_PRODUCTS_COMPOSED if is_quick else _PRODUCTS)
+    if num_products(counts) <= most_products:
+        return _worst_of_all(tilted, incumbent)
     enough = _composed_enough(counts.size, incumbent.lower) if is_quick else _ENOUGH
     progress = max(_PROGRESS, _LITTLE * enough) if is_quick else _PROGRESS
     effort = min(effort, _MOST_WORK // counts.size)
@@ -275,6 +276,13 @@ def _inside(boxes: _Boxes, index: int) -> Floats:
     low, high = boxes.low[index], boxes.high[index]
     corner = np.where(boxes.rise[index] > 0.0, high, low)
     return np.stack([np.floor(0.5 * (low + high)), corner])
+
+
+def _worst_of_all(tilted: TiltedPopulation, incumbent: WorstData) -> WorstData:
+    data, upper = worst_of_all(tilted, incumbent.lower)
+    _check(np.array([upper]))
+    best = max(incumbent, _worst_of(tilted, data[None]), key=lambda each: each.lower)
+    return WorstData(best.worst, best.lower, upper)
 
 
 def _worst_of(tilted: TiltedPopulation, data: Floats) -> WorstData:
