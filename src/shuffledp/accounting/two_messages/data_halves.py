@@ -24,8 +24,8 @@ from shuffledp.types import Floats, Ints
 # Data of the last half that are multiplied at a time, at most, and how far their means may
 # lie apart, in units of the tilt: their factors are doubles.
 _AT_ONCE, _WIDEST = 128, 500.0
-# A tile, of these and data of the first half, takes as long as so many products beside its
-# own.
+# A tile, of these and data of the first half, and the distributions of a band, for each of
+# its people, take as long as so many products beside their own.
 _TILE = 1e5
 # Several times what a product of probabilities, and a sum of these, may be off by for every
 # person; and people beside those who are there.
@@ -84,7 +84,8 @@ def num_products(counts: Floats) -> float:
     first, last = _parted(counts)
     people, num_columns = float(counts[first].sum()), _num_data(counts[last])
     tiles = math.ceil(num_columns / _AT_ONCE) * (people + 3.0)
-    return _num_data(counts[first]) * num_columns * (people + 1.0) + _TILE * tiles
+    products = _num_data(counts[first]) * num_columns * (people + 1.0)
+    return products + _TILE * (tiles + float(counts.sum()))
 
 
 def worst_of_all(tilted: TiltedPopulation, floor: float) -> tuple[Floats, float]:
