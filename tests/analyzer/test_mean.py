@@ -3,7 +3,7 @@ import pytest
 from oracles.means import mean_by
 from scipy.spatial import ConvexHull
 
-from shuffledp import InvalidInputError, Mean, Population
+from shuffledp import ClipLaplace, InvalidInputError, Mean, Population
 from shuffledp.analyzer.channel import _hull, _two_values
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import About, MeanEstimate, agnostic_mean, stratified_mean
@@ -38,6 +38,17 @@ def test_solving_inverts_the_average_message(mechanism: str) -> None:
     # Clip-Laplace's average message is nearly flat at the ends.
     solved = [channel.solve(average) for average in averages.tolist()]
     assert solved == pytest.approx(values, abs=1e-11)
+
+
+def test_averages_next_to_an_end_are_solved() -> None:
+    # Rounded otherwise alone than beside others, this one seemed to lie beyond the end.
+    people = Population.from_counts(dict.fromkeys((0.018, 0.03, 0.424, 11.203), 2_500))
+    collection = Mean(0, 1, randomizer=ClipLaplace(0.5))
+
+    at_the_end = collection.predicted_error(people, mean=0.0, spread=0.0)
+
+    near = collection.predicted_error(people, mean=1e-6, spread=0.0)
+    assert at_the_end == pytest.approx(near, rel=1e-3)
 
 
 @pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)

@@ -108,7 +108,13 @@ class Channel:
         # Imported on use: optimization takes long to load.
         from scipy.optimize import brentq
 
+        # Of one number an average may be rounded otherwise than of two together, and the
+        # ends would no longer lie on both sides.
+        known = dict(zip((self.low, self.high), ends.tolist(), strict=True))
+
         def excess(tried: float) -> float:
+            if tried in known:
+                return known[tried] - average
             return float(self.average(np.array([tried]))[0]) - average
 
         return float(brentq(excess, self.low, self.high, xtol=1e-14, rtol=1e-14))
