@@ -43,8 +43,7 @@ def assert_used_up(promise: Promise, found: Calibration) -> None:
         if people.epsilons[index] > 0.99 * MAX_BUDGET:
             continue
         budget = float(people.epsilons[index]) * 1.001
-        more = with_budget(people, index, budget)
-        position = int(np.searchsorted(more.epsilons, budget))
+        more, position = with_budget(people, index, budget)
         assert promise.delta_of(more, position, target) > promise.delta
 
 
@@ -161,7 +160,7 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     swept = joint_budgets(promise, counts, targets, np.array(targets))
 
     # Sweeps are for bounds that jump, and search no closer.
-    assert swept == pytest.approx(jointly, rel=5e-6)
+    assert swept == pytest.approx(jointly, rel=1e-4)
 
 
 @pytest.mark.slow

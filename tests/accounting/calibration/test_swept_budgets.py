@@ -7,6 +7,7 @@ import shuffledp as sdp
 from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.calibration.swept_budgets import swept_budgets
+from shuffledp.accounting.calibration.target_excess import TargetExcess
 from shuffledp.population import MAX_BUDGET, Population
 
 
@@ -26,12 +27,9 @@ def test_devices_own_budgets_are_the_largest_and_take_two_evaluations_each(
     budgets = BudgetRange(2, MAX_BUDGET)
 
     found = swept_budgets(
-        promise,
-        np.array([3, 3]),
-        targets,
+        TargetExcess(promise, np.array([3, 3]), targets, budgets),
         np.array(targets),
-        budgets.highest,
-        budgets.ordered,
+        accuracy=1e-4,
     )
 
     assert found.tolist() == targets
@@ -44,7 +42,7 @@ def test_one_level_is_raised_to_its_end_and_the_largest_budget_is_not_passed() -
     counts = np.array([5_000, 5_000])
 
     found = swept_budgets(
-        promise, counts, targets, start, budgets.highest, budgets.ordered
+        TargetExcess(promise, counts, targets, budgets), start, accuracy=1e-5
     )
 
     assert found[1] == budgets.highest[1]

@@ -110,8 +110,7 @@ def largest_budget(
     (wanted,) = positive_targets([target])
     (index,) = people.level_indices([level]).tolist()
     budget = largest_one(promise, people, index, wanted, rounded=round_down)
-    changed = with_budget(people, index, budget)
-    position = int(np.searchsorted(changed.epsilons, budget))
+    changed, position = with_budget(people, index, budget)
     # The guarantees of the other levels may weaken: `answer` checks this one only.
     goals = [np.inf] * changed.num_levels
     goals[position] = wanted

@@ -4,6 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -88,30 +89,17 @@ def largest_one(
         width: Relative width at which the search ends.
         rounded: See `largest`.
     """
-
-    def excess(budget: float) -> float:
-        delta = _delta_with(promise, people, index, target, budget)
-        return excess_of(delta, promise.delta)
-
+    excess = partial(level_excess, promise, people, index, target)
     start = max(float(people.epsilons[index]), target)
     return largest(excess, start, MAX_BUDGET, width, rounded=rounded)
 
 
-def is_kept(
-    promise: Promise, people: Population, index: int, target: float, budget: float
-) -> bool:
-    """Returns whether one level keeps its target with this budget, others fixed."""
-    if budget > MAX_BUDGET:
-        return False
-    return _delta_with(promise, people, index, target, budget) <= promise.delta
-
-
-def _delta_with(
+def level_excess(
     promise: Promise, people: Population, index: int, target: float, budget: float
 ) -> float:
-    changed = with_budget(people, index, budget)
-    position = int(np.searchsorted(changed.epsilons, budget))
-    return promise.delta_of(changed, position, target)
+    """Returns the certified excess of one level with this budget, others fixed."""
+    changed, position = with_budget(people, index, budget)
+    return excess_of(promise.delta_of(changed, position, target), promise.delta)
 
 
 class LargestExcess:
@@ -154,13 +142,18 @@ class LargestExcess:
         return largest_excess
 
 
-def with_budget(people: Population, index: int, budget: float) -> Population:
-    """Returns the population with one level's budget replaced; equal ones merge."""
+def with_budget(
+    people: Population, index: int, budget: float
+) -> tuple[Population, int]:
+    """Returns people with one level's budget replaced, and where that level is then.
+
+    Levels of equal budgets merge.
+    """
     epsilons = people.epsilons.copy()
     epsilons[index] = budget
     levels, where = np.unique(epsilons, return_inverse=True)
     counts = np.bincount(where, weights=people.counts).astype(np.int64)
-    return Population(levels, counts)
+    return Population(levels, counts), int(where[index])
 
 
 def largest(

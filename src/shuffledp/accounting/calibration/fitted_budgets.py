@@ -166,7 +166,7 @@ def _used_up(
     shrink = max(_LEAST_SHRINK, promise.margin(counts.size))
     while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
         budgets = np.maximum(budgets * (1.0 - shrink), start * (1.0 - shrink))
-        shrink *= 2.0
+        shrink *= 4.0
         if shrink > 0.5:
             raise CertificationError("No budgets that use up every target are found.")
     return rounded_population(budgets, counts)

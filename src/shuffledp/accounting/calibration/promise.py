@@ -105,12 +105,18 @@ class Promise:
         profiles = self._once(people, range(people.num_levels), shuffles)
         return [once.spread * math.sqrt(shuffles) for once in profiles]
 
-    def estimates_of(self, people: Population, targets: Sequence[float]) -> list[float]:
+    def estimates_of(
+        self,
+        people: Population,
+        targets: Sequence[float],
+        indices: Sequence[int] | None = None,
+    ) -> list[float]:
         """Returns about the delta of every level, quickly.
 
         Args:
             people: The population.
-            targets: Central epsilons of its first levels, or of all.
+            targets: Central epsilons of some levels.
+            indices: Positions of these levels; by default the first ones.
 
         Raises:
             CertificationError: Where nothing is estimated, as of several shuffles whose
@@ -119,7 +125,7 @@ class Promise:
         exposure = self.exposure(people)
         times = self.rounds * self.coordinates * exposure.coordinates
         shuffles = times * exposure.randomizer.changes
-        together = list(range(len(targets)))
+        together = list(range(len(targets)) if indices is None else indices)
         parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
         # A blanket in steps is searched for, which takes longer than all other estimates.
         profiles = [

@@ -3,55 +3,52 @@
 Each level in turn is raised as far as its target allows, until nothing moves.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shuffledp.accounting.calibration.calibration_search import (
-    is_kept,
-    largest_one,
-)
-from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.population import Population
+from shuffledp.accounting.calibration.calibration_search import largest
+from shuffledp.accounting.calibration.target_excess import TargetExcess
+from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats
 
-# Relative width at which a level's search ends, and budgets that move by less than this, as
-# a logarithm, have settled: these are bounds that jump, and last digits are rough.
-_WIDTH, _SETTLED = 1e-6, 2e-6
+# Relative width at which a level's search ends, as a part of what budgets may move by.
+_WIDTH = 0.2
 _MAX_SWEEPS = 40
 
 
 def swept_budgets(
-    promise: Promise,
-    counts: NDArray[np.int64],
-    targets: Sequence[float],
-    start: Floats,
-    highest: Floats,
-    ordered: Callable[[Floats], Floats],
+    excess: TargetExcess, start: Floats, *, accuracy: float, is_estimated: bool = False
 ) -> Floats:
     """Returns budgets, each about the largest given the others, shape (levels,).
 
     Args:
-        promise: Protocol and delta.
-        counts: How many people ask for each target, shape (levels,).
-        targets: Central epsilons, ascending.
+        excess: By about which factor budgets are too large.
         start: Budgets to begin with, shape (levels,).
-        highest: The largest budget of each level, shape (levels,).
-        ordered: Makes budgets distinct, and puts them in order.
+        accuracy: Budgets that move by less, as a logarithm, have settled.
+        is_estimated: Whether estimates are enough.
+
+    Raises:
+        CertificationError: If nothing is estimated.
     """
+    excess_of_level = (
+        excess.estimated_of_level if is_estimated else excess.certified_of_level
+    )
+    counts, accuracy = excess.counts, max(accuracy, excess.margin)
     budgets, damping, moved, before = start, 1.0, np.inf, np.zeros(start.size)
-    least_width = max(_WIDTH, promise.margin(counts.size))
+    least_width = _WIDTH * accuracy
     for _ in range(_MAX_SWEEPS):
         # Far from the answer, rough answers to each other's answers will do.
         width = max(least_width, min(1e-3, moved / 30.0))
         people = Population(budgets, counts)
+        of_levels = [
+            cache(partial(excess_of_level, people, index))
+            for index in range(counts.size)
+        ]
         are_largest = [
-            _is_largest(promise, people, index, target, budget, least_width)
-            for index, (budget, target) in enumerate(
-                zip(budgets.tolist(), targets, strict=True)
-            )
+            _is_largest(of_level, budget, least_width)
+            for of_level, budget in zip(of_levels, budgets.tolist(), strict=True)
         ]
         if all(are_largest):
             break
@@ -59,13 +56,17 @@ def swept_budgets(
             [
                 budget
                 if is_largest
-                else largest_one(promise, people, index, target, width=width)
-                for index, (budget, target, is_largest) in enumerate(
-                    zip(budgets.tolist(), targets, are_largest, strict=True)
+                else largest(of_level, max(budget, target), MAX_BUDGET, width)
+                for of_level, budget, target, is_largest in zip(
+                    of_levels,
+                    budgets.tolist(),
+                    excess.targets,
+                    are_largest,
+                    strict=True,
                 )
             ]
         )
-        steps = np.log(np.minimum(best, highest) / budgets)
+        steps = np.log(np.minimum(best, excess.range.highest) / budgets)
         # Where the answers to each other's answers swing, smaller steps settle them.
         swing = float(steps @ before) < 0.0
         if swing and np.abs(steps).max() > 0.7 * moved:
@@ -74,20 +75,13 @@ def swept_budgets(
             damping = min(2.0 * damping, 1.0)
         moved, before = float(np.abs(steps).max()), steps
         # What does not move by rough answers may by finer ones.
-        if moved < max(_SETTLED, least_width) and width <= least_width:
+        if moved < accuracy and width <= least_width:
             break
-        budgets = ordered(budgets * np.exp(damping * steps))
+        budgets = excess.range.ordered(budgets * np.exp(damping * steps))
     return budgets
 
 
-def _is_largest(
-    promise: Promise,
-    people: Population,
-    index: int,
-    target: float,
-    budget: float,
-    width: float,
-) -> bool:
+def _is_largest(excess: Callable[[float], float], budget: float, width: float) -> bool:
     """Returns whether a level keeps its target, and with a little more would not."""
-    kept = partial(is_kept, promise, people, index, target)
-    return kept(budget) and not kept(budget * (1.0 + 2.0 * width))
+    more = budget * (1.0 + 2.0 * width)
+    return excess(budget) <= 0.0 and (more > MAX_BUDGET or excess(more) > 0.0)

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.accounting.calibration.calibration_search import (
     excess_of,
+    level_excess,
     normal_delta,
     normal_spread,
+    with_budget,
 )
 from shuffledp.accounting.calibration.kept_estimates import estimates_of
 from shuffledp.accounting.calibration.promise import Promise
@@ -29,6 +31,9 @@ class TargetExcess:
     """Excess of every level, at logarithms of budgets in ascending order.
 
     Attributes:
+        counts: How many people ask for each target, shape (levels,).
+        targets: Central epsilons, ascending.
+        range: The largest budget of each level.
         steepness: By how much the excess grows with the logarithm of a normal loss's
             deviation, shape (levels,).
         margin: By how much a certified excess is taken to be larger than it is.
@@ -49,8 +54,8 @@ class TargetExcess:
             targets: Central epsilons, ascending.
             budget_range: The largest budget of each level.
         """
-        self._promise, self._counts, self._targets = promise, counts, targets
-        self._range, self.margin = budget_range, promise.margin(counts.size)
+        self._promise, self.counts, self.targets = promise, counts, targets
+        self.range, self.margin = budget_range, promise.margin(counts.size)
         # A correction of estimates is followed by a search that begins there.
         self._last: tuple[bytes, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]
@@ -91,6 +96,26 @@ class TargetExcess:
             self._last = key, excess
         return self._last[1].copy()
 
+    def certified_of_level(
+        self, people: Population, index: int, budget: float
+    ) -> float:
+        """Returns the certified excess of one level with this budget, others fixed."""
+        return level_excess(self._promise, people, index, self.targets[index], budget)
+
+    def estimated_of_level(
+        self, people: Population, index: int, budget: float
+    ) -> float:
+        """Returns about the same, quickly.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        changed, position = with_budget(people, index, budget)
+        (delta,) = self._promise.estimates_of(
+            changed, [self.targets[index]], [position]
+        )
+        return excess_of(delta, self._promise.delta)
+
     def _of_levels(
         self,
         log_budgets: Floats,
@@ -98,14 +123,14 @@ class TargetExcess:
     ) -> Floats:
         """Returns the excess of all levels, at deltas that a function computes."""
         people = self._population_of(log_budgets)
-        size, num_distinct = log_budgets.size, self._range.num_distinct(log_budgets)
-        deltas = deltas_of(people, self._targets[:num_distinct])
+        size, num_distinct = log_budgets.size, self.range.num_distinct(log_budgets)
+        deltas = deltas_of(people, self.targets[:num_distinct])
         if deltas[-1] > self._promise.delta:
-            deltas = deltas_of(people, self._targets)
+            deltas = deltas_of(people, self.targets)
         return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 
     def _excess_of(self, deltas: Sequence[float]) -> Floats:
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
     def _population_of(self, log_budgets: Floats) -> Population:
-        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self._counts)
+        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self.counts)

@@ -1,0 +1,161 @@
+"""Where Newton's method for budgets begins, and the slopes there.
+
+Budgets are logarithms, in ascending order, shape (levels,). Starts that take no certified
+bound come first: normal losses, and estimates of the bounds.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shuffledp.accounting.calibration.common_budgets import common_budgets
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.saturated_budgets import (
+    free_levels,
+    saturated_budgets,
+)
+from shuffledp.accounting.calibration.swept_budgets import swept_budgets
+from shuffledp.accounting.calibration.target_excess import TargetExcess
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats
+
+# Accuracy of the start, which assumes normal losses.
+_START_ACCURACY = 1e-3
+# Of the place where estimates of the bounds are used up, and of one that takes many.
+_ESTIMATE_ACCURACY, _ROUGH_ACCURACY = 1e-4, 1e-3
+# Estimates whose solution leaves a larger excess are corrected, so often.
+ROUGH_EXCESS, _MAX_CORRECTIONS = 1e-3, 3
+
+
+class BudgetStarts:
+    """Starts of a search for budgets; every one leaves slopes in the search."""
+
+    def __init__(self, excess: TargetExcess, search: NewtonSearch) -> None:
+        """Prepares starts, of which none is computed yet.
+
+        Args:
+            excess: By about which factor budgets are too large.
+            search: Solves for several levels, and keeps slopes.
+        """
+        self._excess, self._search = excess, search
+        # What certified bounds were seen to exceed estimates by.
+        self._error: Floats | float = excess.margin
+
+    def normal(self, start: Floats) -> Floats:
+        """Returns where no excess would be left if losses were normal.
+
+        Raises:
+            CertificationError: If there is no such place.
+        """
+        excess_at = self._excess.normal
+        log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
+        # Bounds are not those of normal losses.
+        self._search.forget_sensitive_levels()
+        if log_budgets is None:
+            raise CertificationError("No budgets would do for normal losses.")
+        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        self._search.slopes *= self._excess.steepness[:, None]
+        return log_budgets
+
+    def estimated(self, start: Floats) -> Floats:
+        """Returns where about no excess is left, as estimated, with the slopes there.
+
+        Args:
+            start: Logarithms of budgets that are small enough.
+
+        Raises:
+            CertificationError: If there is no such place, or no estimate.
+        """
+        excess_at = self.estimated_excess
+        log_budgets = self._search.solve(
+            self.normal(start), excess_at, _ESTIMATE_ACCURACY
+        )
+        self._search.forget_sensitive_levels()
+        if log_budgets is None:
+            raise CertificationError("No budgets would do for estimated bounds.")
+        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        return log_budgets
+
+    def saturated(self, start: Floats) -> Floats:
+        """Returns where the first levels use up their targets, as estimated, if the others
+        have the largest budgets, with the slopes there.
+
+        Raises:
+            CertificationError: If the others do not keep their targets, or no estimate.
+        """
+        num_free, log_budgets = saturated_budgets(
+            self.estimated_excess, self._search, float(start[0]), self._excess.range
+        )
+        free = free_levels(self.estimated_excess, num_free)
+        self._search.reset()
+        self._search.measure_slopes(log_budgets, free(log_budgets), free)
+        return log_budgets
+
+    def swept(self, start: Floats) -> Floats:
+        """Returns where about no level can be raised, as estimated, with the slopes there.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        log_budgets: Floats = np.log(
+            swept_budgets(
+                self._excess,
+                np.exp(start),
+                accuracy=_ROUGH_ACCURACY,
+                is_estimated=True,
+            )
+        )
+        self._search.reset()
+        excess_at = self._excess.estimated
+        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        return log_budgets
+
+    def common(self, start: Floats) -> Floats:
+        """Returns nearly equal budgets, about the largest, with the slopes there.
+
+        With large targets, budgets that are far apart have slopes that lead nowhere.
+        """
+        return common_budgets(
+            start,
+            self._search,
+            self._excess.range,
+            self._excess.normal,
+            self._excess.certified,
+        )
+
+    def corrected(
+        self, first_guess: Callable[[Floats], Floats], start: Floats
+    ) -> Floats:
+        """Returns where about no excess is left, with the slopes there.
+
+        Estimates that are off by nearly the same factor at all budgets are corrected by
+        what certified bounds are at one of these.
+
+        Args:
+            first_guess: Returns where estimates leave no excess, for `start`.
+            start: Logarithms of budgets that are small enough.
+
+        Raises:
+            CertificationError: If there is no such place, or no estimate.
+        """
+        self._error = self._excess.margin
+        log_budgets = first_guess(start)
+        for _ in range(_MAX_CORRECTIONS):
+            certified = self._excess.certified(log_budgets)
+            if self._search.largest_excess(log_budgets, certified) < ROUGH_EXCESS:
+                break
+            self._error = certified - self._excess.estimated(log_budgets)
+            self._search.reset()
+            before, log_budgets = log_budgets, first_guess(start)
+            # A bound that jumps there: every correction is this one.
+            if np.array_equal(before, log_budgets):
+                break
+        return log_budgets
+
+    def estimated_excess(self, log_budgets: Floats) -> Floats:
+        """Returns about the certified excess, as corrected so far.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        return self._excess.estimated(log_budgets) + self._error
