@@ -1,17 +1,27 @@
-"""The error of a mean from several messages, beside protocols that send one."""
+"""The error of a mean from several messages, beside protocols that send one.
+
+It is for comparison: about the noise that would be certified is enough.
+"""
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import Yardstick
 from shuffledp.planning.wish import Wish
+from shuffledp.population import Population
+from shuffledp.statistics.questionnaire.certified_questionnaire import (
+    likely_questionnaire,
+)
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
-from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
+from shuffledp.statistics.questionnaire.questionnaire_plan import (
+    expected_estimates,
+    mean_messages,
+)
 
 
 def mean_by_digits(
     guarantee: Guarantee, *, low: float, high: float
 ) -> Yardstick | None:
-    """Returns the error of a mean from binary digits; None if there is none.
+    """Returns about the error of a mean from binary digits; None if there is none.
 
     Args:
         guarantee: Central epsilons to keep, at a delta.
@@ -27,14 +37,17 @@ def mean_by_digits(
         delta=guarantee.delta,
         absent=guarantee.absent,
     )
+    question = NumberQuestion("number", low, high)
     try:
-        plan = plan_questionnaire((NumberQuestion("number", low, high),), wish)
+        asked = likely_questionnaire((question,), wish)
     except (CertificationError, InvalidInputError):
         return None
-    (error,) = plan.expected["number"].standard_error.tolist()
+    people = Population.from_counts(dict(wish.targets or {}))
+    expected = expected_estimates(asked, people, {})
+    (error,) = expected["number"].standard_error.tolist()
     return Yardstick(
         "several messages per person",
         error,
-        f"digits among noise, {plan.messages:.1f} messages and dummies, at the same "
-        "central guarantees: `shuffledp plan questionnaire`",
+        f"digits among noise, about {mean_messages(asked):.1f} messages and dummies, at "
+        "the same central guarantees, which `shuffledp plan questionnaire` certifies",
     )

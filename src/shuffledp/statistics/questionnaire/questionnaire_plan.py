@@ -57,8 +57,7 @@ class QuestionnairePlan:
     @property
     def messages(self) -> float:
         """Messages of a person in the mean, without dummies."""
-        asked = self.questionnaire
-        return replace(asked, report_size=None).counts.parameters.mean_messages
+        return mean_messages(self.questionnaire)
 
     @property
     def report_size(self) -> int | None:
@@ -131,7 +130,7 @@ def plan_questionnaire(
         name,
         questionnaire,
         guarantee,
-        _expected_estimates(questionnaire, people, expected_means or {}),
+        expected_estimates(questionnaire, people, expected_means or {}),
         assumption,
     )
     eased = without_strict_targets(wish)
@@ -163,7 +162,12 @@ def _check_questions(questions: Sequence[Question]) -> None:
     check_different_names(question.name for question in questions)
 
 
-def _expected_estimates(
+def mean_messages(asked: Questionnaire) -> float:
+    """Returns the messages of a person in the mean, without dummies."""
+    return replace(asked, report_size=None).counts.parameters.mean_messages
+
+
+def expected_estimates(
     asked: Questionnaire, people: Population, means: Mapping[str, float]
 ) -> dict[str, QuestionEstimate]:
     """Returns estimates from expected answers: see `expected_counts`."""
