@@ -114,7 +114,7 @@ class Channel:
 
         def excess(tried: float) -> float:
             if tried in known:
-                return known[tried] - average
+                return float(known[tried] - average)
             return float(self.average(np.array([tried]))[0]) - average
 
         return float(brentq(excess, self.low, self.high, xtol=1e-14, rtol=1e-14))

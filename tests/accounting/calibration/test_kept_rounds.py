@@ -4,6 +4,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.calibration import kept_rounds
+from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.kept_rounds import _KeptRounds
 from shuffledp.accounting.calibration.promise import Promise
 
@@ -35,3 +36,28 @@ def test_only_targets_that_rough_losses_break_are_followed_closely(
 
     assert 1 < found == closely < 16
     assert closely_asked == {1}
+
+
+@pytest.mark.slow
+def test_rounds_that_just_miss_are_counted_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    promise = Promise(sdp.Laplace(), 1e-6)
+    people = sdp.Population.from_counts(
+        dict.fromkeys((0.019, 0.324, 2.79, 10.902), 25_000_000)
+    )
+    certified, answer = list[int](), Promise.answer
+
+    def counted(
+        self: Promise, people: sdp.Population, targets: list[float]
+    ) -> Calibration:
+        certified.append(self.rounds)
+        return answer(self, people, targets)
+
+    monkeypatch.setattr(Promise, "answer", counted)
+    rounds, found = sdp.most_rounds(promise, people, [0.0057, 0.0972, 0.837, 3.2706])
+
+    # One, two, four, ... fewer: 132,776 after nine certificates.
+    assert len(certified) <= 2
+    assert rounds == certified[-1] > 132_800
+    assert found.guarantee.levels[2].epsilon_central <= 0.837 * (1.0 + 1.1e-5)

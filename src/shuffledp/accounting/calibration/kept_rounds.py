@@ -53,7 +53,8 @@ def _certified(
         if rounds == 1:
             raise CertificationError("Even one round exceeds a target.")
         # Losses that were made for another number of rounds proved a little more.
-        rounds, fewer = max(rounds - fewer, 1), 2 * fewer
+        proven = _KeptRounds(promise, people, targets, rounds).largest(1)
+        rounds, fewer = max(min(proven, rounds - fewer), 1), 2 * fewer
 
 
 class _KeptRounds:
