@@ -7,8 +7,9 @@ Gammas that are near each other share one logarithm: with c their middle,
 and the sum of the last logarithms over all people is a power series in w, whose
 coefficients are sums of powers of gamma - c. Where |gamma - c| |w| <= r < 1 for all of
 them, n people's remainder after K terms is at most n r^{K + 1} / ((K + 1) (1 - r)).
-Farther out, factors of few people are multiplied before the logarithm is taken; those in
-few groups are multiplied everywhere, and no logarithm is needed.
+Farther out, factors of few people are multiplied before the logarithm is taken. Where that
+takes few products, as of few groups or of groups of one size, they are multiplied
+everywhere, and no logarithm is needed.
 """
 
 import math
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.sums.complex_exp import exp_of
 from shuffledp.accounting.sums.complex_log1p import log1p, log1p_parts
-from shuffledp.types import Complexes, Floats
+from shuffledp.types import Complexes, Floats, Ints
 
 # Powers of the series, which cost about as much as four logarithms.
 _TERMS = 24
-# More groups than this are worth a series.
-_FEW_GROUPS = 6
+# More groups than this are worth a series, unless so few products do.
+_FEW_GROUPS, _FEW_PRODUCTS = 6, 48
 # The remainder of the series, of all people together.
 _REMAINDER = 1e-12
 # Factors of this many people are multiplied, whose logarithms add up to this at most.
@@ -52,7 +53,14 @@ class LogProduct:
     def __init__(self, probabilities: Floats, counts: Floats) -> None:
         self.probabilities, self.counts = probabilities, counts
         self.remainder, self._people = 0.0, float(counts.sum())
-        self._has_series = probabilities.size > _FEW_GROUPS
+        self._squares: list[tuple[float, ...]] = []
+        if self._people <= _FEW_PEOPLE:
+            self._squares = _squares_of(probabilities, counts.astype(np.int64))
+        parts = set(self._squares)
+        num_products = 2 * len(self._squares) + sum(map(len, parts))
+        self._has_series = probabilities.size > _FEW_GROUPS and not (
+            self._people <= _FEW_PEOPLE and num_products <= _FEW_PRODUCTS
+        )
         if self._has_series:
             self._set_series()
 
@@ -137,13 +145,19 @@ class LogProduct:
 
     def _product(self, x: Complexes) -> Complexes:
         """Returns the product of all people's factors."""
-        counts = self.counts.astype(np.int64)
-        product: Complexes = np.ones(x.shape, dtype=np.complex128)
-        # From the highest binary digit of the counts to the lowest.
-        for bit in reversed(range(int(counts.max()).bit_length())):
+        known: dict[tuple[float, ...], Complexes] = {
+            (): np.ones(x.shape, dtype=np.complex128)
+        }
+        product = known[()].copy()
+        for probabilities in self._squares:
             product *= product
-            for probability in self.probabilities[(counts >> bit) & 1 == 1].tolist():
-                product *= 1.0 + probability * x
+            if probabilities not in known:
+                factors = 1.0 + probabilities[0] * x
+                for probability in probabilities[1:]:
+                    factors *= 1.0 + probability * x
+                known[probabilities] = factors
+            if probabilities:
+                product *= known[probabilities]
         return product
 
     def _direct(self, x: Complexes) -> Complexes:
@@ -157,3 +171,15 @@ class LogProduct:
             np.einsum("zg,g->z", part, self.counts) for part in logs
         )
         return result
+
+
+def _squares_of(probabilities: Floats, counts: Ints) -> list[tuple[float, ...]]:
+    """Returns whose factors are multiplied after each square of a product.
+
+    From the highest binary digit of the counts to the lowest: groups of one size have the
+    same digits.
+    """
+    digits = reversed(range(int(counts.max(initial=0)).bit_length()))
+    return [
+        tuple(probabilities[(counts >> digit) & 1 == 1].tolist()) for digit in digits
+    ]
