@@ -199,7 +199,7 @@ def _narrowed_bracket(
         widths.append(math.log(high / low))
         point = math.sqrt(low) * math.sqrt(high)
         if widths[-1] <= 0.25 * widths[-1 - _PATIENCE]:
-            point = min(max(_line_root(excesses, fallback=point), low), high)
+            point = _curve_root(excesses, low, high, fallback=point)
         point = min(
             max(_rounded_to_digits(point, ROUND_CEILING, digits), shortest_low),
             shortest_high,
@@ -222,6 +222,29 @@ def _line_root(excesses: dict[float, float], *, fallback: float) -> float:
     share = excesses[first] / (excesses[first] - excesses[second])
     log_root = math.log(first) + share * math.log(second / first)
     return math.exp(min(max(log_root, -_FARTHEST), _FARTHEST))
+
+
+def _curve_root(
+    excesses: dict[float, float], low: float, high: float, *, fallback: float
+) -> float:
+    """Returns where a parabola through the three least excesses meets 0, or a line.
+
+    Logarithms of epsilon are the parabola's values, and excesses its arguments: the root
+    of its inverse need not be chosen.
+    """
+    line = min(max(_line_root(excesses, fallback=fallback), low), high)
+    nearest = sorted(
+        ((excess, math.log(e)) for e, excess in excesses.items() if e > 0.0),
+        key=lambda pair: abs(pair[0]),
+    )[:3]
+    falls = [excess for excess, _ in nearest]
+    if len(set(falls)) < 3:
+        return line
+    log_root = 0.0
+    for excess, log in nearest:
+        others = [other for other in falls if other != excess]
+        log_root += log * math.prod(other / (other - excess) for other in others)
+    return math.exp(log_root) if math.log(low) < log_root < math.log(high) else line
 
 
 def _stride(length: float) -> float:
