@@ -93,8 +93,17 @@ class LogProduct:
 
     def _scaled(self, x: Complexes, level: float) -> Complexes:
         few = not self._has_series and self._people <= _FEW_PEOPLE
-        if few and abs(level) <= _LARGEST_LOG and self._has_safe_product(x).all():
+        if not few or abs(level) > _LARGEST_LOG:
+            return self._by_sums(x, level)
+        safe = self._has_safe_product(x)
+        if safe.all():
             return self._product(x) * math.exp(-level)
+        scaled: Complexes = np.empty(x.shape, dtype=np.complex128)
+        scaled[safe] = self._product(x[safe]) * math.exp(-level)
+        scaled[~safe] = self._by_sums(x[~safe], level)
+        return scaled
+
+    def _by_sums(self, x: Complexes, level: float) -> Complexes:
         sums = self._sums(x)
         return exp_of(sums.real - level, sums.imag)
 
