@@ -40,6 +40,8 @@ class BudgetStarts:
         self._excess, self._search = excess, search
         # What certified bounds were seen to exceed estimates by.
         self._error: Floats | float = excess.margin
+        # Whether no budgets were found for normal losses, which are asked for again.
+        self._is_abnormal = False
 
     def normal(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.
@@ -47,12 +49,16 @@ class BudgetStarts:
         Raises:
             CertificationError: If there is no such place.
         """
+        if self._is_abnormal:
+            raise CertificationError("No budgets would do for normal losses.")
+        self._is_abnormal = True
         excess_at = self._excess.normal
         log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
         # Bounds are not those of normal losses.
         self._search.forget_sensitive_levels()
         if log_budgets is None:
             raise CertificationError("No budgets would do for normal losses.")
+        self._is_abnormal = False
         self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         self._search.slopes *= self._excess.steepness[:, None]
         return log_budgets

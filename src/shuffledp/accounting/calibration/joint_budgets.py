@@ -118,8 +118,9 @@ class _System:
             for method in methods:
                 with suppress(CertificationError):
                     return method(start)
-            if self.nearest is not None:
-                # A search that began near the answer does not end: no other would.
+            if self.nearest is not None or self.excess.counts.size == 1:
+                # A search that began near the answer does not end, and no other would; of
+                # one level, a search of one number does.
                 break
         return None
 
@@ -143,12 +144,15 @@ class _System:
             CertificationError: If there are none.
         """
         self._search.reset()
-        log_budgets = self._search.solve(
-            first_guess(np.log(start)),
-            self.excess.certified,
-            self._accuracy,
-            quick_excess_at=self._starts.estimated_excess,
-        )
+        first = first_guess(np.log(start))
+        log_budgets = None
+        with suppress(CertificationError):
+            log_budgets = self._search.solve(
+                first,
+                self.excess.certified,
+                self._accuracy,
+                quick_excess_at=self._starts.estimated_excess,
+            )
         if log_budgets is None:
             self.nearest = self._search.nearest
             raise CertificationError("Newton's method does not end.")
