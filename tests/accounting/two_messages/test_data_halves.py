@@ -93,3 +93,4 @@ def test_products_are_counted_before_they_are_made() -> None:
     # Six by twenty data of up to 7 and 5 people; tiles take longer.
     assert 120 * 6 <= num_products(few) <= 3e6
     assert num_products(many) > 1e8
+    assert num_products(np.full(256, 5_000.0)) == math.inf

@@ -83,7 +83,8 @@ def num_products(counts: Floats) -> float:
     """
     first, last = _parted(counts)
     people, num_columns = float(counts[first].sum()), _num_data(counts[last])
-    tiles = math.ceil(num_columns / _AT_ONCE) * (people + 3.0)
+    # Infinite, and no error, where data are more than any double.
+    tiles = (1.0 + num_columns / _AT_ONCE) * (people + 3.0)
     products = _num_data(counts[first]) * num_columns * (people + 1.0)
     return products + _TILE * (tiles + float(counts.sum()))
 
@@ -201,7 +202,8 @@ def _of_t(first: _Half, terms: Floats, t: int) -> slice:
 
 
 def _num_data(counts: Floats) -> float:
-    return float(np.prod(counts + 1.0))
+    product: float = math.prod((counts + 1.0).tolist())
+    return product
 
 
 def _parted(counts: Floats) -> tuple[Ints, Ints]:
