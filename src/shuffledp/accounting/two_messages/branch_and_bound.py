@@ -4,7 +4,7 @@ All data of a population lie in one box. The boxes with the largest bounds are c
 two, along the bands that make a bound loose, until no bound exceeds the worst data seen
 by more than a thousandth (up to twenty in compositions), cutting no longer helps, or a
 stated effort is spent. It may end at any time: the largest bound of the boxes that are
-left is proven. Where there are few data, all of them are evaluated (`data_halves`).
+left is proven. Where there are few data, all of them are evaluated (`all_data`).
 """
 
 import math
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.two_messages.data_halves import num_products, worst_of_all
+from shuffledp.accounting.two_messages.all_data import num_products, worst_of_all
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
 from shuffledp.errors import CertificationError

@@ -1,14 +1,7 @@
-"""The worst of all data of few people, by products of two halves.
+"""All data of few people in two halves, with the distribution of what each half sends.
 
-The bands are parted in two. Under a fixed tilt (`tilted`) how many others send a 1 is the
-sum of two independent numbers, one of each half: a matrix product of the distributions
-of one half with those of the other evaluates all data at once. With D the divergence and
-P_first, P_last the tilted distributions of the halves,
-
-    D = c e^{K - theta t} max over t of  sum over i of P_first(i) V(t - i),
-    V(j) = P_last(j - 1) - (1 - e^{-theta}) sum_{u >= 0} e^{-theta u} P_last(j + u).
-
-There is no box and no transform: the bound is that of the worst data, up to rounding.
+The bands of a population are parted in two. Under a fixed tilt (`tilted`) how many others
+send a 1 is the sum of two independent numbers, one of each half (`all_data`).
 """
 
 import math
@@ -17,27 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from shuffledp.accounting.sums.matrix_products import real_product
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.types import Floats, Ints
 
-# Data of the last half that are multiplied at a time, at most, and how far their means may
-# lie apart, in units of the tilt: their factors are doubles.
-_AT_ONCE, _WIDEST = 128, 500.0
-# A tile, of these and data of the first half, and the distributions of a band, for each of
-# its people, take as long as so many products beside their own.
-_TILE = 1e5
-# Several times what a product of probabilities, and a sum of these, may be off by for every
-# person; and people beside those who are there.
-_UNIT, _MORE = 2e-15, 10
-# Added to every sum: its terms may have been rounded to 0.
-_NOTHING = 1e-290
-# No factor is smaller than this power of e: a larger one only raises the bound.
-_LEAST_FACTOR = -600.0
-
 
 @dataclass(frozen=True, eq=False)
-class _Half:
+class DataHalf:
     """Data of some bands, in ascending order of their means.
 
     Attributes:
@@ -53,7 +31,7 @@ class _Half:
     chances: Floats
 
     @cached_property
-    def most(self) -> Floats:
+    def bounds(self) -> Floats:
         """What adds up to a bound, with that of the other half, shape (data,).
 
         No number of messages of both is likelier than the likeliest of either, or than
@@ -66,8 +44,9 @@ class _Half:
         """Returns K of these people, shape (data,)."""
         return self.exponents + theta * self.means
 
-    def chosen(self, which: Ints) -> "_Half":
-        return _Half(
+    def chosen(self, which: Ints) -> "DataHalf":
+        """Returns the half with these data only, in their order."""
+        return DataHalf(
             self.holders[which],
             self.exponents[which],
             self.means[which],
@@ -75,138 +54,7 @@ class _Half:
         )
 
 
-def num_products(counts: Floats) -> float:
-    """Returns about how many products of two numbers `worst_of_all` takes time for.
-
-    Args:
-        counts: People in each band, shape (bands,).
-    """
-    first, last = _parted(counts)
-    people, num_columns = float(counts[first].sum()), _num_data(counts[last])
-    # Infinite, and no error, where data are more than any double.
-    tiles = (1.0 + num_columns / _AT_ONCE) * (people + 3.0)
-    products = _num_data(counts[first]) * num_columns * (people + 1.0)
-    return products + _TILE * (tiles + float(counts.sum()))
-
-
-def worst_of_all(tilted: TiltedPopulation, floor: float) -> tuple[Floats, float]:
-    """Returns the worst of all data, and a proven bound.
-
-    Args:
-        tilted: The population, at one epsilon, with divergences rounded upward.
-        floor: A logarithm that some data reach: those below it are not looked at.
-
-    Returns:
-        Holders in each band, shape (bands,), and the logarithm of a bound for all data.
-    """
-    counts = tilted.population.counts
-    bands = _parted(counts)
-    error = tilted.exponent_error + 1e-9
-    least = floor - tilted.log_scale - error
-    largest = tilted.low_exponent + np.maximum(tilted.rise, 0.0)
-    spare = float(counts @ largest) - least
-    first, last = (_half(tilted, each, spare) for each in bands)
-    first, last = (
-        half.chosen(np.flatnonzero(half.most + other.most.max() >= least))
-        for half, other in ((first, last), (last, first))
-    )
-    people = float(counts.sum()) + _MORE
-    terms = _terms(tilted, last.chances, first.chances.shape[1], _UNIT * people)
-    blur = tilted.unit * (people + float(counts @ tilted.one))
-    upper, worst = -math.inf, (0, 0)
-    for tile in _tiles(tilted, first, last, blur):
-        # Data may be worse than what is known, with the best of the other half.
-        enough = max(least, upper - error)
-        if tile.most <= enough:
-            break
-        rows = _beyond(first.most, tile.rows, enough - last.most[tile.columns].max())
-        columns = _beyond(last.most, tile.columns, enough - first.most[rows].max())
-        left, log_left = _scaled(first.chances[rows], first.logs(tilted.theta)[rows])
-        of_t = _of_t(first, terms, tile.t)
-        right, log_right = _scaled(
-            terms[columns, of_t], last.logs(tilted.theta)[columns]
-        )
-        sums = real_product(left, right)
-        height = math.log(max(float(sums.max()), 0.0) + _NOTHING)
-        height += log_left + log_right - tilted.theta * tile.t
-        if height > upper:
-            upper = height
-            row, column = divmod(int(sums.argmax()), columns.size)
-            worst = int(rows[row]), int(columns[column])
-    data = np.empty(counts.size)
-    for half, where, row in zip((first, last), bands, worst, strict=True):
-        data[where] = half.holders[row]
-    # Means are rounded, and what a sum is scaled by grows with theta.
-    return data, upper + tilted.log_scale + error + tilted.theta * blur
-
-
-@dataclass(frozen=True)
-class _Tile:
-    """Data of both halves that are multiplied at one t.
-
-    Attributes:
-        rows: Of the first half.
-        columns: Of the last half.
-        t: The number of messages.
-        most: No logarithm is larger.
-    """
-
-    rows: slice
-    columns: slice
-    t: int
-    most: float
-
-
-def _tiles(
-    tilted: TiltedPopulation, first: _Half, last: _Half, blur: float
-) -> list[_Tile]:
-    """Returns tiles that hold all data at their best t, the largest bounds first.
-
-    The best t is above the mean, and by less than 2: it is next to the mode.
-    """
-    tiles = []
-    for block in _blocks(tilted, last.means):
-        means, most = last.means[block], float(last.most[block].max())
-        lowest = math.floor(first.means[0] + means[0] - blur) + 1
-        highest = math.ceil(first.means[-1] + means[-1] + blur) + 1
-        numbers = np.arange(lowest, highest + 1)
-        begins = np.searchsorted(first.means, numbers - 2.0 - means[-1] - blur)
-        ends = np.searchsorted(first.means, numbers - means[0] + blur)
-        for t, begin, end in zip(
-            numbers.tolist(), begins.tolist(), ends.tolist(), strict=True
-        ):
-            if begin < end:
-                bound = most + float(first.most[begin:end].max())
-                tiles.append(_Tile(slice(begin, end), block, t, bound))
-    tiles.sort(key=lambda tile: -tile.most)
-    return tiles
-
-
-def _beyond(most: Floats, where: slice, enough: float) -> Ints:
-    """Returns the positions of data within a range whose bounds exceed a number."""
-    positions: Ints = np.flatnonzero(most[where] > enough) + where.start
-    return positions
-
-
-def _scaled(rows: Floats, logs: Floats) -> tuple[Floats, float]:
-    """Returns rows times e to the power of their logarithms, over the largest of these."""
-    largest = float(logs.max())
-    return rows * np.exp(np.maximum(logs - largest, _LEAST_FACTOR))[:, None], largest
-
-
-def _of_t(first: _Half, terms: Floats, t: int) -> slice:
-    """Returns the columns of V(t - i), for all i that the first half may send."""
-    width = first.chances.shape[1]
-    begin = terms.shape[1] - width - t
-    return slice(begin, begin + width)
-
-
-def _num_data(counts: Floats) -> float:
-    product: float = math.prod((counts + 1.0).tolist())
-    return product
-
-
-def _parted(counts: Floats) -> tuple[Ints, Ints]:
+def parted_bands(counts: Floats) -> tuple[Ints, Ints]:
     """Returns bands of two halves with about as many data, that of fewer people first."""
     parts: tuple[list[int], list[int]] = ([], [])
     sizes = [0.0, 0.0]
@@ -219,7 +67,7 @@ def _parted(counts: Floats) -> tuple[Ints, Ints]:
     return halves[0], halves[1]
 
 
-def _half(tilted: TiltedPopulation, bands: Ints, spare: float) -> _Half:
+def data_half(tilted: TiltedPopulation, bands: Ints, spare: float) -> DataHalf:
     """Returns the data of some bands that may be worst.
 
     Args:
@@ -244,7 +92,7 @@ def _half(tilted: TiltedPopulation, bands: Ints, spare: float) -> _Half:
         before, chances = chances[old], np.zeros((old.size, width + people))
         for ones in range(people + 1):
             chances[:, ones : ones + width] += before * table[:, ones, None]
-    half = _Half(holders, exponents, means, chances)
+    half = DataHalf(holders, exponents, means, chances)
     return half.chosen(np.argsort(means, kind="stable"))
 
 
@@ -275,45 +123,3 @@ def _band_chances(tilted: TiltedPopulation, band: int, people: int) -> Floats:
             for here in range(people + 1)
         ]
     )
-
-
-def _terms(
-    tilted: TiltedPopulation, chances: Floats, width: int, rounding: float
-) -> Floats:
-    """Returns V(j), rounded upward, for falling j.
-
-    Args:
-        tilted: The population.
-        chances: P_last, shape (data, people + 1).
-        width: How many numbers the first half may send, and 0.
-        rounding: Which part of a sum may have been lost.
-
-    Returns:
-        Shape (data, terms): the last one is V(1 - width).
-    """
-    num_data, length = chances.shape
-    # From the largest t, which is next to a mean, down to 1 - width.
-    highest = length + width
-    kept = np.zeros((num_data, highest + width))
-    before = np.zeros_like(kept)
-    position = highest
-    before[:, position - length : position] = chances[:, ::-1]
-    # Sums over u from j on, by those from j + 1 on.
-    kept[:, position - length + 1 : position + 1] = chances[:, ::-1]
-    fall = math.exp(-tilted.theta)
-    for column in range(1, kept.shape[1]):
-        kept[:, column] += fall * kept[:, column - 1]
-    upward: Floats = before * (1.0 + rounding)
-    upward += math.expm1(-tilted.theta) * (1.0 - rounding) * kept
-    return upward
-
-
-def _blocks(tilted: TiltedPopulation, means: Floats) -> list[slice]:
-    """Returns ranges of data of the last half with close means."""
-    blocks, start = [], 0
-    while start < means.size:
-        farthest = means[start] + _WIDEST / max(tilted.theta, 1e-9)
-        end = int(np.searchsorted(means, farthest, side="right"))
-        blocks.append(slice(start, min(end, start + _AT_ONCE)))
-        start = blocks[-1].stop
-    return blocks

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from oracles.bits import Crowd, random_crowd
 
+from shuffledp.accounting.two_messages.all_data import num_products, worst_of_all
 from shuffledp.accounting.two_messages.binary_population import wider
 from shuffledp.accounting.two_messages.branch_and_bound import likely_worst
-from shuffledp.accounting.two_messages.data_halves import num_products, worst_of_all
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 
 
