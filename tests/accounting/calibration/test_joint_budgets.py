@@ -110,6 +110,13 @@ def test_many_categories_take_few_evaluations(
         # Targets so close that budgets are, too.
         (sdp.Frequency(5), 1e-6, 0, {0.1: 300, 0.10002: 400, 0.3: 20}),
         (sdp.Frequency(9), 1e-6, 100, {0.1: 300, 0.2: 400, 0.3: 20}),
+        # Levels of few people that depend on each other: sweeps end at half of these.
+        (
+            sdp.OneBit(),
+            0.0431,
+            0,
+            {1.0094: 10, 1.0195: 1, 1.0296: 5, 1.0397: 7, 1.0498: 2, 1.0599: 5},
+        ),
     ],
 )
 def test_every_target_is_used_up(

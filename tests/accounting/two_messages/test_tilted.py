@@ -194,3 +194,14 @@ def test_sums_over_bands_are_off_by_no_more_than_is_stated_in_any_order(
     # One after the other, a sum of n products may lose n times half a digit.
     worst = 2 * bands * 2.0**-53 * float(crowd.counts @ sizes)
     assert tilted.exponent_error >= worst
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_epsilon_next_to_a_huge_budget_is_refused_without_a_warning() -> None:
+    # What is left of the gap is so little that the tilt overflows.
+    crowd = BinaryPopulation(
+        np.array([0.06]), np.array([0.06]), np.array([5.0]), np.float64(1e-5), 0.0
+    )
+
+    with pytest.raises(CertificationError, match="too close to the budget"):
+        TiltedPopulation(crowd, 699.99)

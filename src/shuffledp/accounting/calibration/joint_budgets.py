@@ -101,27 +101,26 @@ class _System:
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
         # Estimates come first: certified bounds are slow.
-        quick: tuple[Callable[[Floats], Floats], ...] = (
+        methods: list[Callable[[Floats], Floats]] = [
             self._matched_budgets,
             *(
-                partial(self._newton_budgets, partial(self._starts.corrected, first))
-                for first in (self._starts.estimated, self._starts.saturated)
+                partial(
+                    self._newton_budgets, partial(self._starts.corrected, first_guess)
+                )
+                for first_guess in (self._starts.estimated, self._starts.saturated)
             ),
             partial(self._newton_budgets, self._starts.swept),
-        )
-        slow = (
-            partial(self._newton_budgets, self._starts.normal),
-            partial(self._newton_budgets, lambda log_budgets: log_budgets),
-            partial(self._newton_budgets, self._starts.common),
-        )
-        for methods in (quick, slow):
-            for method in methods:
-                with suppress(CertificationError):
-                    return method(start)
-            if self.nearest is not None or self.excess.counts.size == 1:
-                # A search that began near the answer does not end, and no other would; of
-                # one level, a search of one number does.
-                break
+        ]
+        # Of one level, a search of one number does what these would.
+        if self.excess.counts.size > 1:
+            methods += [
+                partial(self._newton_budgets, self._starts.normal),
+                partial(self._newton_budgets, lambda log_budgets: log_budgets),
+                partial(self._newton_budgets, self._starts.common),
+            ]
+        for method in methods:
+            with suppress(CertificationError):
+                return method(start)
         return None
 
     def estimated_budgets(self, start: Floats) -> Floats:

@@ -10,12 +10,15 @@ import numpy as np
 
 from shuffledp.accounting.calibration.calibration_search import largest
 from shuffledp.accounting.calibration.target_excess import TargetExcess
+from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats
 
 # Relative width at which a level's search ends, as a part of what budgets may move by.
 _WIDTH = 0.2
 _MAX_SWEEPS = 40
+# Estimates only begin a search: where levels depend on each other too much, others will.
+_MAX_ESTIMATED = 10
 
 
 def swept_budgets(
@@ -30,7 +33,7 @@ def swept_budgets(
         is_estimated: Whether estimates are enough.
 
     Raises:
-        CertificationError: If nothing is estimated.
+        CertificationError: If nothing is estimated, or estimates do not settle.
     """
     excess_of_level = (
         excess.estimated_of_level if is_estimated else excess.certified_of_level
@@ -38,7 +41,7 @@ def swept_budgets(
     counts, accuracy = excess.counts, max(accuracy, excess.margin)
     budgets, damping, moved, before = start, 1.0, np.inf, np.zeros(start.size)
     least_width = _WIDTH * accuracy
-    for _ in range(_MAX_SWEEPS):
+    for _ in range(_MAX_ESTIMATED if is_estimated else _MAX_SWEEPS):
         # Far from the answer, rough answers to each other's answers will do.
         width = max(least_width, min(1e-3, moved / 30.0))
         people = Population(budgets, counts)
@@ -78,6 +81,9 @@ def swept_budgets(
         if moved < accuracy and width <= least_width:
             break
         budgets = excess.range.ordered(budgets * np.exp(damping * steps))
+    else:
+        if is_estimated:
+            raise CertificationError("Estimates do not settle.")
     return budgets
 
 

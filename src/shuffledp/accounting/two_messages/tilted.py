@@ -114,7 +114,8 @@ class TiltedPopulation:
         self.top = population.gap * (1.0 + unit) - steep * population.stray * (
             1.0 - unit
         )
-        self.top += unit * population.gap
+        # A Python number: what is too large becomes infinite, without a warning.
+        self.top = float(self.top + unit * population.gap)
         if self.top <= 0.0:
             raise CertificationError(f"Nothing is left to hide at epsilon {epsilon:g}.")
         self.theta = math.log1p(steep / self.top) * (1.0 - unit)
