@@ -28,7 +28,7 @@ from shuffledp.types import Floats, Ints
 # lie apart, in units of the tilt: their factors are doubles.
 _AT_ONCE, _WIDEST = 128, 500.0
 # A tile, of these and data of the first half, and the distributions of a band, for each of
-# its people, take as long as so many products beside their own.
+# its people, take as long as this many products beside their own.
 _TILE = 1e5
 # Several times what a product of probabilities, and a sum of these, may be off by for every
 # person; and people beside those who are there.
@@ -184,17 +184,17 @@ def _terms(
     num_data, length = chances.shape
     # From the largest t, which is next to a mean, down to 1 - width.
     highest = length + width
-    kept = np.zeros((num_data, highest + width))
-    before = np.zeros_like(kept)
+    later = np.zeros((num_data, highest + width))
+    before = np.zeros_like(later)
     position = highest
     before[:, position - length : position] = chances[:, ::-1]
     # Sums over u from j on, by those from j + 1 on.
-    kept[:, position - length + 1 : position + 1] = chances[:, ::-1]
+    later[:, position - length + 1 : position + 1] = chances[:, ::-1]
     fall = math.exp(-tilted.theta)
-    for column in range(1, kept.shape[1]):
-        kept[:, column] += fall * kept[:, column - 1]
+    for column in range(1, later.shape[1]):
+        later[:, column] += fall * later[:, column - 1]
     upward: Floats = before * (1.0 + rounding)
-    upward += math.expm1(-tilted.theta) * (1.0 - rounding) * kept
+    upward += math.expm1(-tilted.theta) * (1.0 - rounding) * later
     return upward
 
 

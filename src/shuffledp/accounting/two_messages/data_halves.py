@@ -80,14 +80,16 @@ def data_half(tilted: TiltedPopulation, bands: Ints, spare: float) -> DataHalf:
     exponents, means = np.zeros(1), np.zeros(1)
     for band in bands.tolist():
         people = int(population.counts[band])
-        here = np.arange(people + 1.0)
-        of_band = people * tilted.low_exponent[band] + here * tilted.rise[band]
+        numbers = np.arange(people + 1.0)
+        of_band = people * tilted.low_exponent[band] + numbers * tilted.rise[band]
         together = np.add.outer(exponents, of_band)
         old, new = np.nonzero(together >= together.max() - spare)
-        one, zero = tilted.one[band], tilted.zero[band]
+        # Of one person who holds the value for which a 1 is rarer, and by how much more.
+        mean = tilted.one[band]
+        more = 1.0 - tilted.zero[band] - mean
         exponents = together[old, new]
-        means = means[old] + (people * one + here * (1.0 - zero - one))[new]
-        holders = np.column_stack([holders[old], here[new]])
+        means = means[old] + (people * mean + numbers * more)[new]
+        holders = np.column_stack([holders[old], numbers[new]])
         table, width = _band_chances(tilted, band, people)[new], chances.shape[1]
         before, chances = chances[old], np.zeros((old.size, width + people))
         for ones in range(people + 1):
@@ -104,7 +106,7 @@ def _band_chances(tilted: TiltedPopulation, band: int, people: int) -> Floats:
     rarely_not = (1.0 - rarely) / (1.0 + rarely * math.expm1(tilted.theta))
     usually = (1.0 - never) / ((1.0 - never) + never * math.exp(-tilted.theta))
     powers = []
-    for zero, one in (
+    for zero, once in (
         (rarely_not, tilted.one[band]),
         (tilted.zero[band], usually),
     ):
@@ -112,14 +114,15 @@ def _band_chances(tilted: TiltedPopulation, band: int, people: int) -> Floats:
         rows[0, 0] = 1.0
         for row in range(people):
             rows[row + 1] = zero * rows[row]
-            rows[row + 1, 1:] += one * rows[row, :-1]
+            rows[row + 1, 1:] += once * rows[row, :-1]
         powers.append(rows)
     others, holding = powers
     return np.stack(
         [
             np.convolve(
-                holding[here, : here + 1], others[people - here, : people - here + 1]
+                holding[number, : number + 1],
+                others[people - number, : people - number + 1],
             )
-            for here in range(people + 1)
+            for number in range(people + 1)
         ]
     )

@@ -90,14 +90,14 @@ class NoiseTask:
         self, search: NoiseSearch, on_step: Callable[[str], None]
     ) -> list[SizedNoise]:
         """Returns noise that about keeps the target, that of the least error first."""
-        found = []
+        sizes = []
         for division in self.divisions:
             on_step(division.name)
             size = search.approximate(division, self.target, self.deviation)
             noise = None if size is None else division.noise(size, search.room)
             if size is not None and noise is not None:
-                found.append(SizedNoise(division.error(noise), division, size, noise))
-        return sorted(found, key=lambda each: each.error)
+                sizes.append(SizedNoise(division.error(noise), division, size, noise))
+        return sorted(sizes, key=lambda each: each.error)
 
     @property
     def refusal(self) -> CertificationError:
