@@ -31,7 +31,7 @@ class BudgetStarts:
     """Starts of a search for budgets; every one leaves slopes in the search."""
 
     def __init__(self, excess: TargetExcess, search: NewtonSearch) -> None:
-        """Prepares starts, of which none is computed yet.
+        """Prepares starts; none is computed yet.
 
         Args:
             excess: By about which factor budgets are too large.

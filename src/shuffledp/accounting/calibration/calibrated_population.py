@@ -4,11 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.display_text import percent
 from shuffledp.format_number import plain
 from shuffledp.population import Population
 from shuffledp.text_tables import as_html
+from shuffledp.types import Floats, Ints
 
 # A larger share of a target that is unused is stated, of budgets below those that leave
 # hardly any noise.
@@ -103,3 +107,9 @@ def level_records(
         | ({"target": target} if math.isfinite(target) else {})
         for level, count, target in levels
     ]
+
+
+def rounded_population(budgets: Floats, counts: Ints) -> Population:
+    """Returns people with these budgets, rounded down, shapes (levels,)."""
+    rounded = np.array([round_down(float(budget)) for budget in budgets])
+    return Population(rounded, counts.astype(np.int64))

@@ -4,7 +4,6 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -76,8 +75,7 @@ def largest_one(
     index: int,
     target: float,
     *,
-    width: float = WIDTH,
-    rounded: Callable[[float], float] = float,
+    rounded: Callable[[float], float],
 ) -> float:
     """Returns the largest budget of one level that keeps its target, others fixed.
 
@@ -86,12 +84,11 @@ def largest_one(
         people: The population.
         index: Position of the level.
         target: Its central epsilon.
-        width: Relative width at which the search ends.
         rounded: See `largest`.
     """
-    excess = partial(level_excess, promise, people, index, target)
+    excess = functools.partial(level_excess, promise, people, index, target)
     start = max(float(people.epsilons[index]), target)
-    return largest(excess, start, MAX_BUDGET, width, rounded=rounded)
+    return largest(excess, start, MAX_BUDGET, rounded=rounded)
 
 
 def level_excess(

@@ -12,12 +12,13 @@ from functools import partial
 import numpy as np
 
 from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.calibrated_population import rounded_population
 from shuffledp.accounting.calibration.calibration_search import LargestExcess, largest
 from shuffledp.accounting.calibration.joint_budgets import (
     estimated_budgets,
     joint_budgets,
 )
-from shuffledp.accounting.calibration.promise import Promise, rounded_population
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population

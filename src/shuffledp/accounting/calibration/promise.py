@@ -11,9 +11,11 @@ import numpy as np
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_rounds, check_whole
-from shuffledp.accounting.calibration.calibrated_population import Calibration
+from shuffledp.accounting.calibration.calibrated_population import (
+    Calibration,
+    rounded_population,
+)
 from shuffledp.accounting.calibration.estimated_profile import estimated_profile
-from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.rounds.composed_profile import (
     composed_profile,
@@ -25,7 +27,6 @@ from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.errors import CertificationError, PopulationError, ShuffledpError
 from shuffledp.population import Population
-from shuffledp.types import Floats, Ints
 
 _SMALLEST_DELTA = 1e-290
 _ROUGH_MARGIN = 2e-4
@@ -293,9 +294,3 @@ class Promise:
         raise CertificationError(
             f"No budgets found that keep {missed_target:g} at delta {self.delta:g}."
         )
-
-
-def rounded_population(budgets: Floats, counts: Ints) -> Population:
-    """Returns people with these budgets, rounded down, shapes (levels,)."""
-    rounded = np.array([round_down(float(budget)) for budget in budgets])
-    return Population(rounded, counts.astype(np.int64))

@@ -50,7 +50,7 @@ def falling_blanket(
         noise: The target user's densities.
         least: Least density of people's messages in each cell, shape (groups, cells).
         people: In each group, shape (groups,).
-        own: That of somebody with the target's level, shape (cells,).
+        own: That of a person with the target's level, shape (cells,).
         epsilon: About where the bound is asked for, > 0.
         fewest: With fewer blanket messages omega is of no use, and may be missed.
     """

@@ -162,7 +162,7 @@ def _passed_over(
 
 
 def mechanisms_of(num_categories: int) -> tuple[type[PlannedOracle], ...]:
-    """Returns the mechanisms that may be best for so many categories."""
+    """Returns the mechanisms that may be best for this number of categories."""
     # With two categories all others are equal to the first, or worse.
     return _MECHANISMS if num_categories > 2 else _MECHANISMS[:1]
 
