@@ -1,9 +1,10 @@
 """The most rounds that keep the targets of all levels, by one loss distribution of each."""
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+
+import numpy as np
 
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import normal_spread
@@ -12,9 +13,12 @@ from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
+from shuffledp.types import Floats, Ints
 
 # Of a loss that hardly shows.
 _LEAST_SPREAD, _MOST_ROUNDS = 1e-150, 1e18
+# Levels that keep their targets for so many times as many rounds do not decide.
+_NEAR = 2.0
 # Most targets are kept by far, as rougher losses show.
 _EVALUATIONS = (60, EVALUATIONS)
 
@@ -30,30 +34,35 @@ def most_kept_rounds(
         targets: Central epsilon of each of its levels, in their order.
         most: The largest number that can be certified.
     """
-    low, reach = 1, min(max(2 * _usual_rounds(promise, people, targets), 2), most)
+    usual_rounds = _usual_rounds(promise, people, targets)
+    # What all keep is decided by few levels; the certificate is that of all.
+    first_levels = np.flatnonzero(usual_rounds <= _NEAR * usual_rounds.min())
+    low, reach = 1, min(max(2 * int(usual_rounds.min()), 2), most)
     while True:
-        found = _KeptRounds(promise, people, targets, reach).largest(low)
+        found = _KeptRounds(promise, people, targets, reach, first_levels).largest(low)
         if found == reach < most:
             low, reach = found, min(4 * reach, most)
         elif reach > 4 * found:
             # Bounds that were made for far more rounds are weaker.
             low, reach = found, 2 * found
         else:
-            return _certified(promise, people, targets, found)
+            break
+    # And those that were made for slightly more prove a little more, or less.
+    rounds = _KeptRounds(promise, people, targets, found, first_levels).largest(1)
+    return _certified(promise, people, targets, rounds)
 
 
 def _certified(
     promise: Promise, people: Population, targets: Sequence[float], rounds: int
 ) -> tuple[int, Calibration]:
     """Returns this number of rounds, or slightly fewer, with their certificate."""
-    fewer = 1
+    fewer, levels = 1, np.arange(people.num_levels)
     while True:
         with suppress(CertificationError):
             return rounds, replace(promise, rounds=rounds).answer(people, targets)
         if rounds == 1:
             raise CertificationError("Even one round exceeds a target.")
-        # Losses that were made for another number of rounds proved a little more.
-        proven = _KeptRounds(promise, people, targets, rounds).largest(1)
+        proven = _KeptRounds(promise, people, targets, rounds, levels).largest(1)
         rounds, fewer = max(min(proven, rounds - fewer), 1), 2 * fewer
 
 
@@ -65,6 +74,7 @@ class _KeptRounds:
         people: The population.
         targets: Central epsilon of each of its levels, in their order.
         reach: The largest number of rounds; far more than are kept make bounds weaker.
+        levels: Positions of the levels that are looked at, shape (some,).
     """
 
     def __init__(
@@ -73,6 +83,7 @@ class _KeptRounds:
         people: Population,
         targets: Sequence[float],
         reach: int,
+        levels: Ints,
     ) -> None:
         exposure = promise.exposure(people)
         self._randomizer, self._delta = exposure.randomizer, promise.delta
@@ -80,10 +91,12 @@ class _KeptRounds:
         self._reach = reach
         shuffles = reach * self._coordinates * exposure.randomizer.changes
         self._levels = [
-            (level, promise.losses(people, index, shuffles), target)
-            for index, (level, target) in enumerate(
-                zip(people.epsilons.tolist(), targets, strict=True)
+            (
+                float(people.epsilons[index]),
+                promise.losses(people, index, shuffles),
+                targets[index],
             )
+            for index in levels.tolist()
         ]
 
     def largest(self, low: int) -> int:
@@ -108,11 +121,12 @@ class _KeptRounds:
 
 def _usual_rounds(
     promise: Promise, people: Population, targets: Sequence[float]
-) -> int:
-    """Returns about the most rounds, at least 1, that keep all targets of normal losses."""
+) -> Floats:
+    """Returns about the most rounds, at least 1, that keep each target of normal losses."""
     spreads = replace(promise, rounds=1).spreads_of(people)
-    ratio = min(
+    ratios = [
         normal_spread(target, promise.delta) / max(spread, _LEAST_SPREAD)
         for target, spread in zip(targets, spreads, strict=True)
-    )
-    return max(math.floor(min(ratio**2, _MOST_ROUNDS)), 1)
+    ]
+    rounds: Floats = np.floor(np.clip(np.square(ratios), 1.0, _MOST_ROUNDS))
+    return rounds
