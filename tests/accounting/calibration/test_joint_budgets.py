@@ -9,10 +9,14 @@ import shuffledp as sdp
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration import largest_budgets
 from shuffledp.accounting.calibration.calibration_search import with_budget
-from shuffledp.accounting.calibration.joint_budgets import joint_budgets
+from shuffledp.accounting.calibration.joint_budgets import (
+    estimated_budgets,
+    joint_budgets,
+)
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.population import MAX_BUDGET, Population
+from shuffledp.randomizers.grid_response import GridResponse
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.one_bit import OneBit
@@ -194,6 +198,19 @@ def test_large_targets_that_are_close_are_used_up() -> None:
 
     for level, target in zip(answer.guarantee.levels, targets, strict=True):
         assert 0.9999 * target < level.epsilon_central <= target
+
+
+def test_budgets_of_large_targets_that_are_close_are_estimated() -> None:
+    # Sweeps of estimates do not settle: people at the first levels hide all others.
+    targets = np.array([0.081, 0.1044, 0.1053, 0.3315, 1.1796, 2.499, 2.6724, 4.2327])
+    counts = np.full(8, 125_000)
+
+    for device in (Laplace(), GridResponse(num_values=6)):
+        promise = Promise(device, 1e-9)
+        budgets = estimated_budgets(promise, counts, targets.tolist(), targets)
+
+        deltas = promise.deltas_of(Population(budgets, counts), targets.tolist())
+        assert max(deltas) <= 1.1e-9
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
-from shuffledp.accounting.upper import contour_integrand
+from shuffledp.accounting.upper import contour, contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
@@ -73,6 +73,20 @@ def test_integral_is_above_the_double_sum_in_fifty_digits(
 
     # Such small crowds are counted, since the smoothing shows where few sums are near 0.
     assert exact <= upper <= 1.02 * exact
+
+
+@pytest.mark.parametrize("crowd", range(len(CROWDS)))
+def test_long_integrals_that_are_smoothed_more_stay_above_the_sum(
+    monkeypatch: pytest.MonkeyPatch, crowd: int
+) -> None:
+    # All take longer than this, and are smoothed.
+    monkeypatch.setattr(contour, "_SLOW_WORK", 0.0)
+    for share in SHARES:
+        exact = exact_delta(crowd, share)
+
+        upper = integral_for(*CROWDS[crowd]).delta(share * CROWDS[crowd][2])
+
+        assert exact <= upper <= 1.02 * exact
 
 
 @pytest.mark.slow

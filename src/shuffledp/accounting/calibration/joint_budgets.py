@@ -129,7 +129,8 @@ class _System:
         Raises:
             CertificationError: If nothing is estimated.
         """
-        for first_guess in (self._starts.estimated, self._starts.swept):
+        starts = self._starts
+        for first_guess in (starts.estimated, starts.swept, starts.saturated):
             with suppress(CertificationError):
                 return self.range.ordered(np.exp(first_guess(np.log(start))))
         raise CertificationError("No budgets would do for estimated bounds.")

@@ -15,6 +15,7 @@ Errors of the evaluation are added to the result (contour_integrand.py).
 import functools
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,10 +32,12 @@ from shuffledp.types import Floats
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
 _LOG_SMALLEST = math.log(_SMALLEST)
-# Points times atoms of an integral that takes milliseconds. A composition makes hundreds:
-# longer ones with fewer points.
-_MUCH_WORK = 3e5
-# The sum of fewer losses is as smooth as they are, and their number saves nothing.
+# Points times atoms of an integral that takes ten milliseconds, and of one that takes a
+# few, as a composition makes hundreds. Longer ones are smoothed by so many times the noise,
+# for fewer points: 2e-6 of epsilon, and, as much as chords add in a composition, 2e-5.
+_SLOW_WORK, _SMOOTHER = 1e6, 10.0
+_MUCH_WORK, _COMPOSED = 3e5, 100.0
+# The sum of fewer losses is as smooth as they are, and fewer values of them save nothing.
 _MANY_MESSAGES = 30.0
 
 
@@ -152,28 +155,47 @@ def integral_ends(
     # Losses that are never positive add up to none; there is no saddle.
     if loss.losses.max() <= 0.0:
         return 0.0, 0.0
-    integrated = functools.partial(
-        _integrated,
-        unit=unit,
-        log_g=log_g,
-        coarse=coarse,
-    )
+    integrated = functools.partial(_integrated, unit=unit, log_g=log_g, coarse=coarse)
+    has_many = float(log_g.probabilities @ log_g.counts) >= _MANY_MESSAGES
     with np.errstate(all="ignore"):
         try:
             if long is not None:
-                if not long.surround(epsilon):
-                    try:
-                        ends = integrated(loss, most_work=_MUCH_WORK)
-                    except OverflowError:
-                        long.add(epsilon, failed=True)
-                    else:
-                        long.add(epsilon, failed=False)
-                        return ends
-                if float(log_g.probabilities @ log_g.counts) >= _MANY_MESSAGES:
-                    loss = fewer_atoms(loss)
-            return integrated(loss, is_composed=long is not None)
+                return _within_composition(integrated, loss, epsilon, has_many, long)
+            # Losses that vary within cells are smoothed more already, and at 0 sums may be
+            # 0, half of which noise would count.
+            smoother = 1.0 if coarse or epsilon == 0.0 else _SMOOTHER
+            if smoother > 1.0:
+                with suppress(OverflowError):
+                    return integrated(loss, most_work=_SLOW_WORK)
+            with suppress(OverflowError):
+                return integrated(loss, smoother=smoother)
+            return integrated(
+                fewer_atoms(loss) if has_many else loss, smoother=smoother
+            )
         except (OverflowError, ValueError, ZeroDivisionError):
             return math.nan, math.nan
+
+
+def _within_composition(
+    integrated: Callable[..., tuple[float, float]],
+    loss: Atoms,
+    epsilon: float,
+    has_many: bool,
+    long: FailedTrials,
+) -> tuple[float, float]:
+    """Returns the ends of an integral that takes little work, if that can be.
+
+    Raises:
+        OverflowError: If numbers are too extreme.
+    """
+    if not long.surround(epsilon):
+        ends = None
+        with suppress(OverflowError):
+            ends = integrated(loss, most_work=_MUCH_WORK)
+        long.add(epsilon, failed=ends is None)
+        if ends is not None:
+            return ends
+    return integrated(fewer_atoms(loss) if has_many else loss, smoother=_COMPOSED)
 
 
 def _integrated(
@@ -182,7 +204,7 @@ def _integrated(
     log_g: LogProduct,
     *,
     coarse: bool,
-    is_composed: bool = False,
+    smoother: float = 1.0,
     most_work: float = math.inf,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the integral, of losses in this unit.
@@ -194,7 +216,7 @@ def _integrated(
         loss,
         log_g,
         coarse=coarse,
-        is_composed=is_composed,
+        smoother=smoother,
         most_work=most_work,
     )
     level = integrand.level + math.log(unit)

@@ -26,9 +26,8 @@ from shuffledp.types import Complexes, Floats, Ints
 # epsilon makes var L large it is smaller, down to this part: more points, no more noise.
 _SMOOTHING, _LEAST_SMOOTHING = 4e-7, 4e-9
 # Where losses vary within cells, as many times more: 1e-5 of epsilon, and more where few
-# messages do not smooth the sum by themselves. In a composition, whose chords add that
-# much each: 2e-5 of epsilon, and a tenth of the points.
-_COARSER, _COMPOSED = 50.0, 100.0
+# messages do not smooth the sum by themselves.
+_COARSER = 50.0
 # Blocks times atoms, and points that count times atoms; more would take too long.
 _MOST_BLOCKS, _MOST_WORK = 6e7, 4e7
 # What a point, and a block, cost whatever the number of atoms, in atoms.
@@ -58,7 +57,7 @@ class ContourIntegrand:
         loss: The target user's.
         log_g: log G(1 + x), of the other people.
         coarse: Whether losses vary within cells.
-        is_composed: Whether the bound is composed with others, and fewer points do.
+        smoother: Times which the noise is the usual one, so that fewer points do.
         most_work: Points times atoms, and a few, that are evaluated at most.
     """
 
@@ -68,7 +67,7 @@ class ContourIntegrand:
         log_g: LogProduct,
         *,
         coarse: bool,
-        is_composed: bool = False,
+        smoother: float = 1.0,
         most_work: float = math.inf,
     ) -> None:
         self.losses, self.masses = loss.losses, loss.masses
@@ -80,10 +79,9 @@ class ContourIntegrand:
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
-        factor = _COMPOSED if is_composed else 1.0
         if coarse:
-            factor = max(factor, _COARSER * max(1.0, 1e3 / self.messages))
-        self.smoothing *= factor
+            smoother = max(smoother, _COARSER * max(1.0, 1e3 / self.messages))
+        self.smoothing *= smoother
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)
