@@ -49,7 +49,7 @@ _LOOSE = 0.3
 _NEARLY, _POWERS = 0.3, (0.5, 1.5)
 # All data are evaluated where that takes fewer products for each box that may be; in a
 # composition, whose searches begin where others ended, fewer.
-_PRODUCTS, _PRODUCTS_COMPOSED = 25_000, 1_000
+_PRODUCTS, _PRODUCTS_COMPOSED = 25_000, 3_000
 
 
 @dataclass(frozen=True, eq=False)
