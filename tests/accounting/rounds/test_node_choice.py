@@ -44,6 +44,40 @@ def test_no_nodes_are_added_where_only_infinite_losses_matter(rounds: int) -> No
     assert bounds == pytest.approx([rounds * coarse.infinite] * 2, rel=1e-4)
 
 
+def test_what_stays_uncovered_is_infinite_and_takes_no_nodes() -> None:
+    # Ten times what is negligible, at all epsilons up to that of the message alone.
+    def upper(epsilon: float) -> float:
+        # Of a normal loss of deviation 0.1.
+        near, far = 0.05 - 10.0 * epsilon, -0.05 - 10.0 * epsilon
+        normal = norm.cdf(near) - math.exp(epsilon) * norm.cdf(far)
+        return max(float(normal), 0.0) + 1e-14 * (epsilon < 50.0)
+
+    found = loss_distribution(upper, ceiling=math.inf, negligible=1e-15)
+
+    assert found.losses[-1] < 2.0
+    assert 1e-14 <= found.infinite <= 1.01e-14
+    # What rounding may add to every atom is what is negligible.
+    once = composed([(found, 1)])
+    for epsilon in np.linspace(0.0, 2.0, 41).tolist():
+        assert upper(epsilon) <= once.delta(epsilon) <= 1.02 * upper(epsilon) + 4e-15
+
+
+def test_noise_that_covers_less_does_not_grow_beyond_its_neighbors() -> None:
+    people = sdp.Population.from_counts(
+        dict.fromkeys((0.029, 0.163, 1.314, 1.489, 2.341, 2.533, 2.613, 8.485), 1_250)
+    )
+
+    numbers = [
+        level.epsilon_central
+        for level in sdp.account(
+            sdp.Gaussian(), people, delta=1e-12, rounds=3, quantiles=False
+        ).levels
+    ]
+
+    # 0.32 where nodes were spread up to the budget of the level.
+    assert numbers[5] < numbers[6] < 1.1 * numbers[5]
+
+
 @pytest.mark.slow
 def test_profiles_of_few_flips_are_followed() -> None:
     people = sdp.Population.from_counts({10.316: 1_000_000})

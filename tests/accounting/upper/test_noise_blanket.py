@@ -9,6 +9,7 @@ import shuffledp as sdp
 from shuffledp.accounting import upper_profiles
 from shuffledp.accounting.upper import noise_blanket as noise_blanket_module
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
+from shuffledp.accounting.upper.falling_blanket import falling_blanket
 from shuffledp.accounting.upper.noise_blanket import NoiseBlanketBound, noise_blanket
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
@@ -177,6 +178,27 @@ def test_numbers_of_several_levels_fall(mechanism: Noise) -> None:
         for before, after in zip(usual.levels, guarantee.levels, strict=True)
     ]
     assert any(falls)
+
+
+def test_a_blanket_that_proves_little_is_not_improved_where_nothing_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made_for = []
+    search = falling_blanket
+
+    def recorded(*args: Any, epsilon: float, **others: Any) -> Floats | None:
+        made_for.append(epsilon)
+        return search(*args, epsilon=epsilon, **others)
+
+    monkeypatch.setattr(noise_blanket_module, "falling_blanket", recorded)
+    people = Population.from_counts(dict.fromkeys((0.029, 0.163, 2.341, 2.533), 1_250))
+
+    found = bound_for(sdp.Gaussian(), people, 2, delta=1e-12)
+
+    # The second was made for an epsilon of 2.341, where the target's message alone shows
+    # as little, and replaced the first.
+    assert found is not None
+    assert max(made_for) <= 0.04
 
 
 def test_equal_people_have_one_blanket() -> None:

@@ -25,6 +25,8 @@ from shuffledp.types import Floats
 # two nodes may add without being split: together well below 1 % of epsilon.
 EVALUATIONS = 200
 _CHORD = 2e-5
+# Where a bound falls no further, so many times what is negligible is infinite, too.
+_FLAT, _STILL_NEGLIGIBLE = 0.99, 30.0
 # A chord so short is not split: no loss grows by more than this part of itself.
 _SHORT = 2e-3
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
@@ -91,9 +93,12 @@ def loss_distribution(
     low, high, limit = 0.0, 0.0, min(ceiling, _FARTHEST)
     value = evaluate(0.0)
     if value > negligible:
-        high = min(4.0 * value, limit)
+        high, before = min(4.0 * value, limit), value
         while (value := evaluate(high)) > negligible and high < limit:
-            low, high = high, min(2.0 * high, limit)
+            # A cover leaves about as much uncovered, however large epsilon is.
+            if _FLAT * before <= value <= _STILL_NEGLIGIBLE * negligible:
+                break
+            low, high, before = high, min(2.0 * high, limit), value
     # What never falls further is infinite anyway.
     enough = max(negligible, 1.001 * value)
     while high - low > 0.05 * high:

@@ -40,6 +40,8 @@ _SEARCHES, _BISECTIONS = 2, 12
 _ROUNDING = 1e-12
 # Fewer blanket messages than this hide little.
 _FEWEST_MESSAGES = 30.0
+# One that proves delta at so many times that epsilon only is not improved.
+_FAR_ABOVE = 2.0
 _SMALLEST = 1e-306
 
 
@@ -155,8 +157,12 @@ def noise_blanket(
     people = np.add.reduceat(counts, sample).astype(np.float64)
     own = noise.least(np.array([level]))[0]
     bound: NoiseBlanketBound | None = None
+    epsilon = math.inf
     for _ in range(_SEARCHES):
-        epsilon = _epsilon_at(bound or usual, level, delta)
+        before, epsilon = epsilon, _epsilon_at(bound or usual, level, delta)
+        # A blanket is good near the epsilon that it is made for, or not at all.
+        if epsilon > _FAR_ABOVE * before:
+            return bound
         density = falling_blanket(
             noise,
             least[sample],
