@@ -12,7 +12,8 @@ from shuffledp.randomizers.exponential_blanket import (
 )
 from shuffledp.randomizers.level_nodes import between_nodes, level_nodes
 from shuffledp.randomizers.noise import AddedNoise
-from shuffledp.randomizers.normal_cover import cover_with, shape_at
+from shuffledp.randomizers.normal_blanket import shape_at
+from shuffledp.randomizers.normal_cover import cover_with
 from shuffledp.randomizers.normal_divergence import (
     SENSITIVITY_ERROR,
     sensitivity_of_many_levels,

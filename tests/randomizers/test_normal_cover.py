@@ -11,11 +11,8 @@ from oracles.noise import blanket_functional, excess, normal_chances, normal_den
 
 from shuffledp import Population, account
 from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.normal_cover import (
-    NormalBlanket,
-    cover_with,
-    normal_cover,
-)
+from shuffledp.randomizers.normal_blanket import NormalBlanket
+from shuffledp.randomizers.normal_cover import cover_with, normal_cover
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 

@@ -18,11 +18,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from shuffledp.cover import NoiseDensities
-from shuffledp.randomizers.normal_cover import (
-    normal_masses,
-    reach_of_noise,
-    uncovered_beyond,
-)
+from shuffledp.randomizers.normal_blanket import normal_masses, uncovered_beyond
+from shuffledp.randomizers.normal_shape import reach_of_noise
 from shuffledp.types import Floats
 
 _CELLS = 400

@@ -11,7 +11,8 @@ from scipy.special import ndtr
 from shuffledp import Population, account
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.normal_cover import NormalBlanket, cover_with
+from shuffledp.randomizers.normal_blanket import NormalBlanket
+from shuffledp.randomizers.normal_cover import cover_with
 from shuffledp.statistics.single_message import SingleMessage
 
 
