@@ -100,19 +100,24 @@ class _Losses:
         y = shape.reach * (np.arange(_POINTS) + 0.5) / _POINTS
         logs = shape.log_density(y)
         scale = shape.norm / (math.sqrt(2.0 * math.pi) * shape.deviation)
-        near, far = (
-            scale * np.exp(-0.5 * ((y - end) / shape.deviation) ** 2 - logs)
-            for end in (1.0, -1.0)
-        )
+        # Where nearly nothing of omega is left, densities are more than any double.
+        with np.errstate(over="ignore"):
+            near, far = (
+                scale * np.exp(-0.5 * ((y - end) / shape.deviation) ** 2 - logs)
+                for end in (1.0, -1.0)
+            )
         masses = np.exp(logs)
         masses /= 2.0 * masses.sum()
         self._masses = np.concatenate([masses, masses])
-        self._first = np.concatenate([near, far])
-        self._second = np.concatenate([far, near])
+        self._unit = float(near.max())
+        self._first = np.concatenate([near, far]) / self._unit
+        self._second = np.concatenate([far, near]) / self._unit
         self._messages = messages
 
     def matter_far_out(self, delta: float) -> bool:
         """Returns whether the largest loss matters beside the variance, at this delta."""
+        if not math.isfinite(self._unit):
+            return True
         changes, depth = self._first - self._second, -math.log(delta)
         variance = float(self._masses @ changes**2) / self._messages
         tail = float(changes.max()) / self._messages * depth / 3.0
@@ -120,11 +125,13 @@ class _Losses:
 
     def epsilon_at(self, delta: float) -> float:
         """Returns about the epsilon at which the divergence is delta."""
-        unit, log_delta = float(self._first.max()), math.log(delta)
+        if not math.isfinite(self._unit):
+            return math.inf
+        log_delta = math.log(delta)
         low, high = _LEAST_EPSILON, _MOST_EPSILON
         for _ in range(_BISECTIONS):
             middle = math.sqrt(low * high)
-            losses = (self._first - math.exp(middle) * self._second) / unit
+            losses = self._first - math.exp(middle) * self._second
             moments = np.expm1(np.minimum(_THETAS * losses, 600.0)) @ self._masses
             if self._messages * moments.min() > log_delta:
                 low = middle
