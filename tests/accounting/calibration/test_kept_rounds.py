@@ -58,6 +58,22 @@ def test_a_level_that_does_not_decide_still_has_its_target_certified(
     assert np.all(np.array(central) <= np.array(targets) * (1.0 + 1.1e-5))
 
 
+@pytest.mark.parametrize(
+    ("device", "level", "target"),
+    [(sdp.OneBit(), 3.0, 9.0), (sdp.KRandomizedResponse(4), 1.0, 3.0)],
+)
+def test_rounds_whose_budgets_add_up_to_the_target_are_kept(
+    device: sdp.OneBit | sdp.KRandomizedResponse, level: float, target: float
+) -> None:
+    people = sdp.Population.from_counts({level: 5})
+
+    # Composed losses are rounded upward, and the last one shows a little there.
+    rounds, found = sdp.most_rounds(Promise(device, 1e-100), people, [target])
+
+    assert rounds == 3
+    assert found.guarantee.worst.epsilon_central <= target * (1.0 + 1.1e-5)
+
+
 @pytest.mark.slow
 def test_rounds_that_just_miss_are_counted_anew(
     monkeypatch: pytest.MonkeyPatch,

@@ -9,7 +9,7 @@ import numpy as np
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import normal_spread
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.accounting.rounds.composed_profile import after_times
+from shuffledp.accounting.rounds.composed_profile import after_times, total_budget
 from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
@@ -109,8 +109,11 @@ class _KeptRounds:
 
     def _are_kept(self, rounds: int) -> bool:
         times = rounds * self._coordinates
+        is_pure = self._randomizer.delta_local == 0.0
         return all(
-            any(
+            # The sum of all reports' budgets is no loss that could be rounded upward.
+            (is_pure and total_budget(times, level) <= target)
+            or any(
                 after_times(self._randomizer, level, losses(evaluations), times)(target)
                 <= self._delta
                 for evaluations in _EVALUATIONS
