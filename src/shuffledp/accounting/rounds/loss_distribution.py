@@ -25,8 +25,9 @@ from shuffledp.types import Floats
 # two nodes may add without being split: together well below 1 % of epsilon.
 EVALUATIONS = 200
 _CHORD = 2e-5
-# Where a bound falls no further, so many times what is negligible is infinite, too.
-_FLAT, _STILL_NEGLIGIBLE = 0.99, 30.0
+# Where a bound does not even halve while epsilon doubles, twice as much is infinite, if it
+# is no more than so many times what is negligible: a third of delta in all.
+_FLAT, _STILL_NEGLIGIBLE = 0.5, 300.0
 # A chord so short is not split: no loss grows by more than this part of itself.
 _SHORT = 2e-3
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
@@ -91,16 +92,17 @@ def loss_distribution(
         return float(_steady(np.array(values[epsilon])))
 
     low, high, limit = 0.0, 0.0, min(ceiling, _FARTHEST)
-    value = evaluate(0.0)
+    value, room = evaluate(0.0), 1.001
     if value > negligible:
         high, before = min(4.0 * value, limit), value
         while (value := evaluate(high)) > negligible and high < limit:
             # A cover leaves about as much uncovered, however large epsilon is.
-            if _FLAT * before <= value <= _STILL_NEGLIGIBLE * negligible:
+            if _FLAT * before <= value <= _FLAT * _STILL_NEGLIGIBLE * negligible:
+                room = 1.0 / _FLAT
                 break
             low, high, before = high, min(2.0 * high, limit), value
     # What never falls further is infinite anyway.
-    enough = max(negligible, 1.001 * value)
+    enough = max(negligible, room * value)
     while high - low > 0.05 * high:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if evaluate(middle) <= enough else (middle, high)

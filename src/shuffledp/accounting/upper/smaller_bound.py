@@ -9,6 +9,8 @@ from shuffledp.errors import CertificationError
 
 # The other bound is evaluated where it promises so much less.
 _LESS = 0.99
+# Estimates of less than this may be far below bounds.
+_TINY = 1e-10
 
 
 class SmallerByEstimate:
@@ -68,5 +70,13 @@ class SmallerByEstimate:
         other = self._other()
         if other is None:
             return False
+        estimate = other.estimate(epsilon)
         # Of either nothing may be known, and NaN is not less.
-        return other.estimate(epsilon) < _LESS * self._usual.estimate(epsilon)
+        is_less = estimate < _LESS * self._usual.estimate(epsilon)
+        if not is_less or not self._is_composed or estimate > _TINY:
+            return is_less
+        # Rounding losses upward, as compositions do, moves so small numbers by orders.
+        try:
+            return other.delta(epsilon) < _LESS * self._usual.delta(epsilon)
+        except CertificationError:
+            return False
