@@ -2,10 +2,10 @@
 
 Times are compared with those of a fixed computation that is run beside each setting (a
 Fourier transform, a sort and a loop), in CPU seconds of the program itself: the kernel's,
-which hands out memory, differ tenfold between runs. A ratio is the least of several times
-over the least of as many references. Beside programs that take the caches of the machine
-it reaches twice what it is alone; where it exceeds the stored one, in guard.toml, by more
-than a factor of 3, this ends with an error.
+which hands out memory, differ tenfold between runs. The least ratio of several pairs of
+runs counts. Beside programs that take the caches of the machine it may reach twice what it
+is alone; where it exceeds the stored one, in guard.toml, by more than a factor of 3, this
+ends with an error.
 
     python benchmarks/guard.py            compares with the stored ratios
     python benchmarks/guard.py --write    stores those of this machine
@@ -126,11 +126,11 @@ def seconds(run: Callable[[], None]) -> float:
 
 
 def ratio(run: Callable[[int], None], count: int, pairs: int) -> float:
-    """Returns a setting's least time over the least of the reference."""
+    """Returns the least ratio of a setting's time to that of the reference beside it."""
     # Other people each time, so that nothing that was computed before is found again.
     others = (count + 4 * pair for pair in range(1, pairs + 1))
     times = [(seconds(partial(run, other)), seconds(reference)) for other in others]
-    return min(setting for setting, _ in times) / min(fixed for _, fixed in times)
+    return min(setting / fixed for setting, fixed in times)
 
 
 def main() -> None:
