@@ -92,15 +92,18 @@ def loss_distribution(
         return float(_steady(np.array(values[epsilon])))
 
     low, high, limit = 0.0, 0.0, min(ceiling, _FARTHEST)
-    value, room = evaluate(0.0), 1.001
+    value = evaluate(0.0)
+    room = 1.001
     if value > negligible:
-        high, before = min(4.0 * value, limit), value
+        high = min(4.0 * value, limit)
+        before = value
         while (value := evaluate(high)) > negligible and high < limit:
             # A cover leaves about as much uncovered, however large epsilon is.
             if _FLAT * before <= value <= _FLAT * _STILL_NEGLIGIBLE * negligible:
                 room = 1.0 / _FLAT
                 break
-            low, high, before = high, min(2.0 * high, limit), value
+            low, high = high, min(2.0 * high, limit)
+            before = value
     # What never falls further is infinite anyway.
     enough = max(negligible, room * value)
     while high - low > 0.05 * high:
