@@ -41,6 +41,7 @@ def test_chernoffs_bound_only_ever_helps(monkeypatch: pytest.MonkeyPatch) -> Non
         # Near the mean losses are normal, and nothing changes.
         if delta >= 1e-12:
             assert np.array_equal(after, then)
+    assert found[-1][6] < 0.1 * before[-1][6]
 
 
 def test_of_equal_people_epsilon_is_about_that_of_the_bound() -> None:

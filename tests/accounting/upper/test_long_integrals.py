@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +14,19 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.subset_selection import SubsetSelection
 
 
-def test_rare_losses_take_few_points_and_prove_the_same_epsilon(
+def test_rare_losses_are_smoothed_and_prove_the_same_epsilon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     people = Population.from_counts({0.03: 125, 0.737: 125, 3.179: 125})
     device = SubsetSelection(100_000, 2)
-    epsilons = {}
+    epsilons, smoothed_by = {}, set[float]()
+    integrated = contour._integrated
+
+    def recorded(*args: Any, smoother: float = 1.0, **others: Any) -> Any:
+        smoothed_by.add(smoother)
+        return integrated(*args, smoother=smoother, **others)
+
+    monkeypatch.setattr(contour, "_integrated", recorded)
     for work in (math.inf, contour._SLOW_WORK):
         monkeypatch.setattr(contour, "_SLOW_WORK", work)
         guarantee = account(device, people, delta=1e-12, quantiles=False)
@@ -26,6 +34,7 @@ def test_rare_losses_take_few_points_and_prove_the_same_epsilon(
 
     exact, smoothed = epsilons.values()
 
+    assert smoothed_by == {1.0, contour._SMOOTHER}
     # Both are rounded upward in the sixth digit.
     assert np.all(np.array(smoothed) <= np.array(exact) * (1.0 + 1.3e-5))
 
