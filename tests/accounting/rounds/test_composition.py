@@ -17,6 +17,8 @@ from shuffledp.accounting.rounds.composition import LossIntegrand, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
     connect_dots,
+)
+from shuffledp.accounting.rounds.node_choice import (
     loss_distribution,
 )
 from shuffledp.errors import CertificationError

@@ -7,6 +7,8 @@ import pytest
 
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
+)
+from shuffledp.accounting.rounds.node_choice import (
     loss_distribution,
 )
 

@@ -10,7 +10,9 @@ from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import normal_spread
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.rounds.composed_profile import after_times, total_budget
-from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
+from shuffledp.accounting.rounds.node_choice import (
+    EVALUATIONS,
+)
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints

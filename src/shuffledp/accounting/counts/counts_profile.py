@@ -31,6 +31,8 @@ from shuffledp.accounting.rounds.composition import Composed, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
     connect_dots,
+)
+from shuffledp.accounting.rounds.node_choice import (
     loss_distribution,
 )
 from shuffledp.accounting.rounds.part_losses import Kinds

@@ -18,10 +18,12 @@ from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.rounds.basic_composition import basic_composition
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
-    EVALUATIONS,
     MOST_SHUFFLES,
     LossDistribution,
     connect_directions,
+)
+from shuffledp.accounting.rounds.node_choice import (
+    EVALUATIONS,
     loss_distribution,
 )
 from shuffledp.accounting.rounds.part_losses import (
