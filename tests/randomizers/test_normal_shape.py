@@ -30,6 +30,7 @@ def test_far_out_a_level_gets_what_the_next_smaller_one_does(
     assert found[6] <= most * found[5]
 
 
+@pytest.mark.slow
 def test_chernoffs_bound_only_ever_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     deltas = (1e-6, 1e-12, 1e-30, 1e-100)
     found = [numbers(delta) for delta in deltas]

@@ -70,6 +70,7 @@ def test_what_stays_uncovered_is_infinite_and_takes_no_nodes(
         assert upper(epsilon) <= once.delta(epsilon) <= most
 
 
+@pytest.mark.slow
 def test_noise_that_covers_less_does_not_grow_beyond_its_neighbors() -> None:
     people = sdp.Population.from_counts(
         dict.fromkeys((0.029, 0.163, 1.314, 1.489, 2.341, 2.533, 2.613, 8.485), 1_250)
@@ -86,6 +87,7 @@ def test_noise_that_covers_less_does_not_grow_beyond_its_neighbors() -> None:
     assert numbers[5] < numbers[6] < 1.1 * numbers[5]
 
 
+@pytest.mark.slow
 def test_blankets_that_are_estimated_too_low_are_not_composed() -> None:
     people = sdp.Population.from_counts(
         dict.fromkeys((0.029, 0.163, 1.314, 1.489, 2.341, 2.533, 2.613, 8.485), 100_000)

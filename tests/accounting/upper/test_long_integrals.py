@@ -14,6 +14,7 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.subset_selection import SubsetSelection
 
 
+@pytest.mark.slow
 def test_rare_losses_are_smoothed_and_prove_the_same_epsilon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -162,6 +162,7 @@ def test_absent_people_are_those_who_cover_most() -> None:
     assert some_absent.delta(0.02) > all_present.delta(0.02)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mechanism", [sdp.Gaussian(), sdp.Laplace()])
 def test_numbers_of_several_levels_fall(mechanism: Noise) -> None:
     people = Population.from_counts({0.1 * step: 1_000 for step in range(1, 9)})

@@ -27,7 +27,7 @@ def by_fft(deviation: float, reach: float, people: int, epsilon: float) -> float
     return blanket_by_fft(losses, masses, gamma=gamma, others=people - 1)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("level", "people", "epsilon"),
     [
