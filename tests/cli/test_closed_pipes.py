@@ -131,6 +131,7 @@ def test_output_that_finds_no_room_is_refused(tmp_path: Path) -> None:
     assert outcome.stderr == ("shuffledp: Could not write: No space left on device.\n")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_terminals_that_lack_characters_get_others(
     tmp_path: Path, encoding: str

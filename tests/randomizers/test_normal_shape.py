@@ -20,6 +20,7 @@ def numbers(delta: float) -> Floats:
     return np.array([level.epsilon_central for level in guarantee.levels])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("delta", "most"), [(1e-30, 1.02), (1e-100, 1.05)])
 def test_far_out_a_level_gets_what_the_next_smaller_one_does(
     delta: float, most: float

@@ -72,6 +72,7 @@ def test_means_certify_one_size_of_a_protocol(fits: list[Frequency | Mean]) -> N
     assert any("values=" in each.name for each in plan.options)
 
 
+@pytest.mark.slow
 def test_sizes_are_certified_where_nothing_is_estimated(
     monkeypatch: pytest.MonkeyPatch, fits: list[Frequency | Mean]
 ) -> None:
@@ -108,6 +109,7 @@ def test_protocols_that_were_passed_over_are_certified_if_no_other_will_do(
     assert "grid-response (agnostic): Refused here." in plan.left_out
 
 
+@pytest.mark.slow
 def test_a_plan_for_targets_far_apart_is_as_good_as_with_targets_as_levels() -> None:
     targets = {0.05: 50, 8.0: 10_000}
 

@@ -121,6 +121,7 @@ def test_wider_messages_hide_less_and_are_less_biased(
     assert np.all(np.diff(table.numbers("S")) <= 0.0)
 
 
+@pytest.mark.slow
 def test_theorem_1_is_marked_where_a_pair_of_values_shows_more() -> None:
     result = EXPERIMENTS["apes-local"].run(EFFORT)
 

@@ -69,6 +69,7 @@ def test_equal_levels_with_one_target_are_solved_exactly_once() -> None:
     assert epsilons(sdp.Population.from_counts({budget * 1.0001: 1000}))[0] > 0.1
 
 
+@pytest.mark.slow
 def test_a_target_that_is_not_kept_as_the_budget_of_many_rounds_is_met() -> None:
     promise = Promise(sdp.Frequency(2), 1e-6, rounds=100_000)
 

@@ -200,6 +200,7 @@ def test_large_targets_that_are_close_are_used_up() -> None:
         assert 0.9999 * target < level.epsilon_central <= target
 
 
+@pytest.mark.slow
 def test_budgets_of_large_targets_that_are_close_are_estimated() -> None:
     # Sweeps of estimates do not settle: people at the first levels hide all others.
     targets = np.array([0.081, 0.1044, 0.1053, 0.3315, 1.1796, 2.499, 2.6724, 4.2327])

@@ -39,6 +39,7 @@ def test_only_targets_that_rough_losses_break_are_followed_closely(
     assert closely_asked == {1}
 
 
+@pytest.mark.slow
 def test_a_level_that_does_not_decide_still_has_its_target_certified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

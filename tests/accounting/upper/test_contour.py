@@ -75,6 +75,7 @@ def test_integral_is_above_the_double_sum_in_fifty_digits(
     assert exact <= upper <= 1.02 * exact
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("crowd", range(len(CROWDS)))
 def test_long_integrals_that_are_smoothed_more_stay_above_the_sum(
     monkeypatch: pytest.MonkeyPatch, crowd: int
