@@ -232,8 +232,10 @@ def test_estimates_are_unbiased_over_many_collections() -> None:
     # Normal up to 1%: eight numbers beyond 5 deviations once in 200,000 runs.
     assert np.all(np.abs(errors) < 5.0)
     spread = np.var(estimates, axis=0) / variance
-    # The deviation of a variance of 150 is 17% or so, as the noise has longer tails.
-    assert np.all((spread > 0.4) & (spread < 1.8))
+    # The deviation of a variance of 150 is 18%, as the noise has longer tails, and that of
+    # the mean of eight is 7%: beyond either once in 10^7 runs.
+    assert np.all((spread > 0.3) & (spread < 2.5))
+    assert 0.6 < spread.mean() < 1.5
 
 
 @pytest.mark.slow
