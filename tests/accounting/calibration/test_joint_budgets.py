@@ -138,8 +138,11 @@ def test_several_rounds_are_no_more_looked_at_than_needed(looks: list[float]) ->
     found = largest_budgets(promise, {0.1: 3_000, 0.2: 4_000})
 
     # Each profile takes a hundred of them; 23,044 before.
-    assert len(looks) <= 3_000
-    assert found.people.epsilons.tolist() == pytest.approx([0.954649, 1.5358], rel=1e-5)
+    assert len(looks) <= 2_000
+    # The largest ones, but for a margin.
+    largest = np.array([0.954649, 1.5358])
+    assert np.all(found.people.epsilons <= largest)
+    assert np.all(found.people.epsilons >= (1.0 - 1e-4) * largest)
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def test_local_budgets_keep_targets_that_are_no_smaller(
 ) -> None:
     promise = Promise(sdp.UnaryEncoding(8), delta=1e-6)
     people = sdp.Population.from_counts({0.1: 10, 0.2: 10})
-    monkeypatch.setattr(Promise, "one_by_one", lambda *_: iter([1.0]))
+    monkeypatch.setattr(Promise, "one_by_one", lambda *_, **__: iter([1.0]))
 
     assert promise.kept(people, [0.1, 0.2])
     assert not promise.kept(people, [0.1, 0.19])

@@ -54,22 +54,3 @@ def test_estimates_take_no_blanket_in_steps(searched: list[int]) -> None:
     Promise(LAPLACE, 1e-6).estimates_of(people, [0.1, 0.2])
 
     assert searched == []
-
-
-@pytest.mark.parametrize(
-    ("protocol", "num_levels", "margin"),
-    [
-        (LAPLACE, 2, 2e-4),
-        (sdp.Gaussian(), 8, 2e-4),
-        (sdp.UnaryEncoding(4), 1, 2e-4),
-        (sdp.Frequency(4), 2, 0.0),
-        # Equal people, or people who hide among their own level, have one blanket.
-        (LAPLACE, 1, 0.0),
-        (sdp.Mean(0, 1, randomizer=sdp.Laplace(), mode="stratified"), 2, 0.0),
-        (sdp.ClipLaplace(), 2, 0.0),
-    ],
-)
-def test_a_margin_is_left_where_bounds_are_slow(
-    protocol: Any, num_levels: int, margin: float
-) -> None:
-    assert Promise(protocol, 1e-6).margin(num_levels) == margin

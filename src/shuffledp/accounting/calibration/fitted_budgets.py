@@ -19,7 +19,9 @@ from shuffledp.accounting.calibration.joint_budgets import (
     joint_budgets,
 )
 from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.target_margin import target_margin
 from shuffledp.accounting.epsilon_solver import round_down
+from shuffledp.accounting.rounds.node_choice import EVALUATIONS
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats, Ints
@@ -28,6 +30,8 @@ from shuffledp.types import Floats, Ints
 _MOST_SCALED = 8.0
 # How much smaller budgets are tried first where those of a search miss a target.
 _LEAST_SHRINK = 1e-6
+# Of one report's profile, where that is enough to certify several.
+_FEW_EVALUATIONS = 24
 # With a larger one nearly every message is a value without noise.
 _LARGEST_USED = 50.0
 
@@ -43,8 +47,13 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
         CertificationError: If none are known.
     """
     wanted, counts = targets.epsilons.tolist(), targets.counts
-    # One report, or a few among many people, keep the targets themselves as budgets.
-    if promise.kept(rounded_population(targets.epsilons, counts), wanted):
+    # One report, or a few among many people, keep the targets themselves as budgets: far
+    # from them, as few evaluations tell.
+    people = rounded_population(targets.epsilons, counts)
+    if any(
+        promise.kept(people, wanted, most_evaluations=most_evaluations)
+        for most_evaluations in (_FEW_EVALUATIONS, EVALUATIONS)
+    ):
         return targets
     reports = promise.num_reports(targets)
     if reports == 1:
@@ -164,7 +173,7 @@ def _used_up(
     budget_range = BudgetRange(counts.size, largest_budget)
     num_distinct = budget_range.num_distinct(np.log(budgets))
     # Rough bounds jump by about their margin.
-    shrink = max(_LEAST_SHRINK, promise.margin(counts.size))
+    shrink = max(_LEAST_SHRINK, target_margin(promise, counts.size))
     while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
         budgets = np.maximum(budgets * (1.0 - shrink), start * (1.0 - shrink))
         shrink *= 4.0

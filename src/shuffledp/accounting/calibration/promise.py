@@ -3,8 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,21 +22,20 @@ from shuffledp.accounting.rounds.composed_profile import (
     total_budget,
 )
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
+from shuffledp.accounting.rounds.node_choice import EVALUATIONS
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
-from shuffledp.errors import CertificationError, PopulationError, ShuffledpError
+from shuffledp.errors import CertificationError, PopulationError
 from shuffledp.population import Population
 
 _SMALLEST_DELTA = 1e-290
-_ROUGH_MARGIN = 2e-4
 # Budgets that miss a target by no more than this factor are divided by it and a little
 # more, and certified again, this often in all.
 _JUST_MISSED, _A_LITTLE_MORE, _MOST_SHRINKS = 1.02, 1.0001, 3
 # At how many epsilons a bound is estimated where it is composed.
 _ESTIMATED_EVALUATIONS = 60
-# Some populations, to see whether a protocol can be certified at all, and how.
+# Some population, to see whether a protocol can be certified at all.
 _ANYBODY = Population.from_counts({1.0: 2**20})
-_TWO_LEVELS = Population.from_counts({0.5: 2**20, 1.0: 2**20})
 
 
 @dataclass(frozen=True)
@@ -70,29 +68,6 @@ class Promise:
         self.exposure(_ANYBODY)
         check_whole(self.absent, "absent people", least=0)
         check_rounds(self.rounds, self.coordinates)
-
-    def margin(self, num_levels: int) -> float:
-        """Returns how far a calibration stays below its targets, as a part of budgets.
-
-        Reports that are shuffled in parts, and noise of several levels, have bounds that
-        are slow, and whose last digits are rough: nothing is won by a search for these.
-
-        Args:
-            num_levels: How many levels are calibrated together.
-        """
-        exposure = self.exposure(_TWO_LEVELS)
-        if exposure.randomizer.changes > 1:
-            return _ROUGH_MARGIN
-        if num_levels == 1 or exposure.mode != "agnostic":
-            return 0.0
-        # A randomizer of somebody else's may refuse this level.
-        with suppress(ShuffledpError):
-            ((cover, *_),) = exposure.randomizer.covers(
-                _TWO_LEVELS.epsilons[:1].tolist(), _TWO_LEVELS, delta=self.delta
-            )
-            if cover.noise is not None:
-                return _ROUGH_MARGIN
-        return 0.0
 
     def delta_of(self, people: Population, index: int, epsilon: float) -> float:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
@@ -155,7 +130,12 @@ class Promise:
         return list(self.one_by_one(people, targets, range(len(targets))))
 
     def one_by_one(
-        self, people: Population, targets: Sequence[float], order: Sequence[int]
+        self,
+        people: Population,
+        targets: Sequence[float],
+        order: Sequence[int],
+        *,
+        most_evaluations: int = EVALUATIONS,
     ) -> Iterator[float]:
         """Yields the certified delta of one level after the other, at its target.
 
@@ -163,6 +143,8 @@ class Promise:
             people: The population.
             targets: Central epsilons of its first levels, or of all.
             order: Positions of these levels, in the order in which they are asked for.
+            most_evaluations: Of one shuffle's profile, where it is composed; fewer make
+                bounds a little larger.
         """
         exposure = self.exposure(people)
         if exposure.mode != "agnostic":
@@ -173,7 +155,9 @@ class Promise:
         shuffles = times * exposure.randomizer.changes
         # Together, what the levels have in common is prepared once.
         for index, once in zip(order, self._once(people, order, shuffles), strict=True):
-            yield composed_profile(once, times, self.delta)(targets[index])
+            evaluations = min(once.evaluations, most_evaluations)
+            quicker = replace(once, evaluations=evaluations)
+            yield composed_profile(quicker, times, self.delta)(targets[index])
 
     def profile(
         self, people: Population, index: int, times: int
@@ -229,16 +213,25 @@ class Promise:
             in_steps=in_steps,
         )
 
-    def kept(self, people: Population, targets: Sequence[float]) -> bool:
+    def kept(
+        self,
+        people: Population,
+        targets: Sequence[float],
+        *,
+        most_evaluations: int = EVALUATIONS,
+    ) -> bool:
         """Returns whether every level is certified at its target.
 
         Args:
             people: The population.
             targets: Central epsilons of its first levels, or of all.
+            most_evaluations: See `one_by_one`.
         """
         if self.is_kept_locally(people, targets):
             return True
-        deltas = self.one_by_one(people, targets, range(len(targets)))
+        deltas = self.one_by_one(
+            people, targets, range(len(targets)), most_evaluations=most_evaluations
+        )
         return all(delta <= self.delta for delta in deltas)
 
     def is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:

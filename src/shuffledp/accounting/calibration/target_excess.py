@@ -20,6 +20,7 @@ from shuffledp.accounting.calibration.calibration_search import (
 )
 from shuffledp.accounting.calibration.kept_estimates import estimates_of
 from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.target_margin import target_margin
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats
 
@@ -55,7 +56,7 @@ class TargetExcess:
             budget_range: The largest budget of each level.
         """
         self._promise, self.counts, self.targets = promise, counts, targets
-        self.range, self.margin = budget_range, promise.margin(counts.size)
+        self.range, self.margin = budget_range, target_margin(promise, counts.size)
         # A correction of estimates is followed by a search that begins there.
         self._last: tuple[bytes, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]

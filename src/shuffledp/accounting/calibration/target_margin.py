@@ -1,0 +1,39 @@
+"""How far a calibration stays below its targets, where their last digits take long.
+
+Reports that are shuffled in parts, and noise of several levels, have bounds that are slow,
+and whose last digits are rough: nothing is won by a search for these. Bounds of several
+rounds are composed, which takes long, too, though all their digits are known.
+"""
+
+from contextlib import suppress
+
+from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.errors import ShuffledpError
+from shuffledp.population import Population
+
+# Parts of budgets: together with what a search may leave, twice as much is unused.
+_ROUGH, _COMPOSED = 2e-4, 3e-5
+# Some population, to see how a protocol is certified.
+_TWO_LEVELS = Population.from_counts({0.5: 2**20, 1.0: 2**20})
+
+
+def target_margin(promise: Promise, num_levels: int) -> float:
+    """Returns how far a calibration stays below its targets, as a part of budgets.
+
+    Args:
+        promise: Protocol, delta and rounds.
+        num_levels: How many levels are calibrated together.
+    """
+    exposure = promise.exposure(_TWO_LEVELS)
+    if exposure.randomizer.changes > 1:
+        return _ROUGH
+    if num_levels == 1 or exposure.mode != "agnostic":
+        return 0.0
+    # A randomizer of somebody else's may refuse this level.
+    with suppress(ShuffledpError):
+        ((cover, *_),) = exposure.randomizer.covers(
+            _TWO_LEVELS.epsilons[:1].tolist(), _TWO_LEVELS, delta=promise.delta
+        )
+        if cover.noise is not None:
+            return _ROUGH
+    return _COMPOSED if promise.num_reports(_TWO_LEVELS) > 1 else 0.0
