@@ -116,11 +116,15 @@ def _pairs(people: dict[float, int]) -> str:
 
 
 def _calibrate(draw: random.Random) -> Setting:
-    mechanism = draw.choice(["kary-response", "one-bit", "laplace", "clip-laplace"])
+    mechanism = draw.choice(
+        ["kary-response", "one-bit", "laplace", "gaussian", "clip-laplace"]
+    )
     command = draw.choice(["levels", "scale", "rounds"])
     if mechanism == "kary-response":
         mechanism += f"(categories={draw.choice([2, 17, 300])})"
     text = f"calibrate {command} --mechanism {mechanism} --delta {_delta(draw)}"
+    if command != "rounds":
+        text += draw.choice(["", "", " --rounds 12", " --rounds 365", " --absent 1"])
     people = _levels(draw, 4)
     if command == "levels":
         targets = {round(0.02 * level, 5): n for level, n in people.items()}

@@ -3,6 +3,7 @@
 See `normal_cover`, whose cells these are.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ class NormalBlanket:
         masses: Floats = np.where(edges[1:] <= self.joint, inside, beyond)
         return masses * math.sqrt(2.0 * math.pi)
 
-    @property
+    @functools.cached_property
     def norm(self) -> float:
         """The integral of e^{-h(|y|)} over [-reach, reach]."""
         edges = np.unique([0.0, self.joint, self.reach])

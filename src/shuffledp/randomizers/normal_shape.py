@@ -5,6 +5,7 @@ divergence say how wide a normal loss would be. Far out sums are not normal: few
 far away tell most. There a bound of Chernoff's compares shapes.
 """
 
+import functools
 import itertools
 import math
 
@@ -53,6 +54,7 @@ def best_shape(
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
 
+    @functools.cache
     def messages(shape: NormalBlanket) -> float:
         people = weights @ shape.blanket_probability(deviations[::stride])
         return max(float(people), 1e-300)

@@ -40,8 +40,9 @@ class BudgetStarts:
         self._excess, self._search = excess, search
         # What certified bounds were seen to exceed estimates by.
         self._error: Floats | float = excess.margin
-        # Whether no budgets were found for normal losses, which are asked for again.
-        self._is_abnormal = False
+        # Where normal losses leave no excess, and the slopes there, by where the search
+        # began; they are asked for again. None where there is no such place.
+        self._normal: dict[bytes, tuple[Floats, Floats] | None] = {}
 
     def normal(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.
@@ -49,19 +50,27 @@ class BudgetStarts:
         Raises:
             CertificationError: If there is no such place.
         """
-        if self._is_abnormal:
+        key = start.tobytes()
+        if key not in self._normal:
+            self._normal[key] = None
+            self._normal[key] = self._searched_normal(start)
+        known = self._normal[key]
+        if known is None:
             raise CertificationError("No budgets would do for normal losses.")
-        self._is_abnormal = True
-        excess_at = self._excess.normal
-        log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
+        log_budgets, slopes = known
+        self._search.slopes = slopes.copy()
         # Bounds are not those of normal losses.
         self._search.forget_sensitive_levels()
-        if log_budgets is None:
-            raise CertificationError("No budgets would do for normal losses.")
-        self._is_abnormal = False
-        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
-        self._search.slopes *= self._excess.steepness[:, None]
         return log_budgets
+
+    def _searched_normal(self, start: Floats) -> tuple[Floats, Floats] | None:
+        """Returns where normal losses leave no excess, and slopes there."""
+        excess_at = self._excess.normal
+        log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
+        if log_budgets is None:
+            return None
+        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        return log_budgets, self._search.slopes * self._excess.steepness[:, None]
 
     def estimated(self, start: Floats) -> Floats:
         """Returns where about no excess is left, as estimated, with the slopes there.
