@@ -111,10 +111,10 @@ class _System:
             ),
             partial(self._newton_budgets, self._starts.swept),
         ]
+        methods.append(partial(self._newton_budgets, self._starts.normal))
         # Of one level, a search of one number does what these would.
         if self.excess.counts.size > 1:
             methods += [
-                partial(self._newton_budgets, self._starts.normal),
                 partial(self._newton_budgets, lambda log_budgets: log_budgets),
                 partial(self._newton_budgets, self._starts.common),
             ]
