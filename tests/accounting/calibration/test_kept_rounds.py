@@ -98,3 +98,22 @@ def test_rounds_that_just_miss_are_counted_anew(
     assert certified == [rounds]
     assert rounds > 132_800
     assert found.guarantee.levels[2].epsilon_central <= 0.837 * (1.0 + 1.1e-5)
+
+
+def test_bits_of_a_few_people_are_counted_as_often_as_their_certificates_allow() -> (
+    None
+):
+    promise = Promise(sdp.Rappor(32, 2), 1e-9)
+    people = sdp.Population.from_counts({0.34: 22})
+
+    def epsilon_after(rounds: int) -> float:
+        guarantee = sdp.account(promise.protocol, people, delta=1e-9, rounds=rounds)
+        return guarantee.worst.epsilon_central or 0.0
+
+    rounds, answer = sdp.most_rounds(promise, people, [0.3])
+
+    # Losses of both directions at once would allow fewer.
+    both = _KeptRounds(promise, people, [0.3], rounds, np.arange(1)).largest(1)
+    assert both < rounds
+    assert answer.guarantee.worst.epsilon_central == epsilon_after(rounds) <= 0.3
+    assert epsilon_after(rounds + 1) > 0.3

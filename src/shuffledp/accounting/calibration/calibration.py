@@ -259,7 +259,8 @@ def most_rounds(
 
     Returns:
         The largest number at which no target is exceeded, or `composable_rounds` where
-        more rounds might keep the targets; and their certificate.
+        more rounds might keep the targets; and their certificate. Of a few people who send
+        several bits, a few more may be certified: their bounds are searched for.
 
     Raises:
         CertificationError: If even one round exceeds a target.
