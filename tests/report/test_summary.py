@@ -34,9 +34,7 @@ from shuffledp.statistics.strings.rehearsal import (
 from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.statistics.sum.rehearsal import collect_sum, summarize_sum
 from shuffledp.statistics.summary import Summary
-from shuffledp.statistics.summary_parts import (
-    Circumstances,
-)
+from shuffledp.statistics.summary_parts import Circumstances
 from shuffledp.types import Mode
 
 CATEGORIES = ("a", "b & c", "d")

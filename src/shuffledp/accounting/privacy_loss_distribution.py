@@ -21,13 +21,9 @@ from shuffledp.accounting.joint.composable_exposure import ComposableExposure, P
 from shuffledp.accounting.joint.joint_bounds import JointBounds
 from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.accounting.joint.protocol_composition import one_protocol
-from shuffledp.accounting.rounds.loss_distribution import (
-    LossDistribution,
-)
+from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.rounds.loss_grid import loss_grid
-from shuffledp.accounting.rounds.node_choice import (
-    loss_distribution,
-)
+from shuffledp.accounting.rounds.node_choice import loss_distribution
 from shuffledp.arrays import as_number
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError

@@ -14,9 +14,7 @@ from shuffledp.accounting.epsilon_solver import rough_epsilon
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.message_alone import local_epsilon
 from shuffledp.accounting.monotone_delta import MonotoneDelta
-from shuffledp.accounting.rounds.node_choice import (
-    EVALUATIONS,
-)
+from shuffledp.accounting.rounds.node_choice import EVALUATIONS
 from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.two_messages.two_message_bound import TwoMessageBound
 from shuffledp.accounting.upper.blanket import UpperBound

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.accounting.message_alone import check_level
-from shuffledp.accounting.rounds.node_choice import (
-    EVALUATIONS,
-)
+from shuffledp.accounting.rounds.node_choice import EVALUATIONS
 from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.two_messages.two_message_bound import (
     TwoMessageBound,

@@ -9,9 +9,7 @@ from scipy.stats import norm
 
 import shuffledp as sdp
 from shuffledp.accounting.rounds.composition import composed
-from shuffledp.accounting.rounds.loss_distribution import (
-    connect_dots,
-)
+from shuffledp.accounting.rounds.loss_distribution import connect_dots
 from shuffledp.accounting.rounds.node_choice import (
     _SHORT,
     _middles_to_add,

@@ -5,12 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp.accounting.rounds.loss_distribution import (
-    LossDistribution,
-)
-from shuffledp.accounting.rounds.node_choice import (
-    loss_distribution,
-)
+from shuffledp.accounting.rounds.loss_distribution import LossDistribution
+from shuffledp.accounting.rounds.node_choice import loss_distribution
 
 
 def divergence(others: int, budget: float, epsilon: float) -> float:

@@ -11,9 +11,7 @@ from oracles.bits import Crowd, random_crowd
 from shuffledp import Population
 from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.two_messages import branch_and_bound
-from shuffledp.accounting.two_messages.binary_population import (
-    wider,
-)
+from shuffledp.accounting.two_messages.binary_population import wider
 from shuffledp.accounting.two_messages.branch_and_bound import (
     WorstData,
     likely_worst,

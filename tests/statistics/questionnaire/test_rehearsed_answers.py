@@ -25,9 +25,7 @@ from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     CountedColumns,
 )
 from shuffledp.statistics.questionnaire.rehearsed.column_kinds import columns_of
-from shuffledp.statistics.questionnaire.texts.discovery_search import (
-    DiscoveryDesign,
-)
+from shuffledp.statistics.questionnaire.texts.discovery_search import DiscoveryDesign
 from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
 from shuffledp.statistics.summary_section import SummarySection
 

@@ -11,12 +11,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.statistics.questionnaire.hashed.score_test import fit_matrix
 from shuffledp.statistics.questionnaire.texts.code_checks import check_codes
-from shuffledp.statistics.questionnaire.texts.prefix_layout import (
-    PrefixLayout,
-)
-from shuffledp.statistics.questionnaire.texts.prefix_search import (
-    search_codes,
-)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
+from shuffledp.statistics.questionnaire.texts.prefix_search import search_codes
 from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
 from shuffledp.statistics.questionnaire.texts.unlisted_strings_estimate import (
     UnlistedStringsEstimate,

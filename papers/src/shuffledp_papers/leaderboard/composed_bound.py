@@ -13,9 +13,7 @@ from shuffledp.accounting.rounds.composed_profile import (
     ComposedProfile,
     divergence_of_budget,
 )
-from shuffledp.accounting.rounds.node_choice import (
-    loss_distribution,
-)
+from shuffledp.accounting.rounds.node_choice import loss_distribution
 from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.outside_preconditions import OutsidePreconditions

@@ -21,7 +21,6 @@ from shuffledp.accounting.calibration.joint_budgets import (
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.calibration.target_margin import target_margin
 from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.rounds.node_choice import EVALUATIONS
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats, Ints
@@ -47,15 +46,14 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
         CertificationError: If none are known.
     """
     wanted, counts = targets.epsilons.tolist(), targets.counts
-    # One report, or a few among many people, keep the targets themselves as budgets: far
-    # from them, as few evaluations tell.
     people = rounded_population(targets.epsilons, counts)
-    if any(
-        promise.kept(people, wanted, most_evaluations=most_evaluations)
-        for most_evaluations in (_FEW_EVALUATIONS, EVALUATIONS)
-    ):
-        return targets
     reports = promise.num_reports(targets)
+    # A few reports among many people keep the targets themselves as budgets: far from
+    # them, as few evaluations tell.
+    if reports > 1 and promise.kept(people, wanted, most_evaluations=_FEW_EVALUATIONS):
+        return targets
+    if promise.kept(people, wanted):
+        return targets
     if reports == 1:
         raise CertificationError(
             "Expected a randomizer whose local budgets keep their own values centrally."

@@ -1,4 +1,8 @@
-"""The most rounds that keep the targets of all levels, by one loss distribution of each."""
+"""The most rounds that keep the targets of all levels.
+
+They are counted by one loss distribution of each level, and, of reports that are shuffled
+in parts, from there on by certificates, which may compose two directions apart.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,9 +14,7 @@ from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import normal_spread
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.rounds.composed_profile import after_times, total_budget
-from shuffledp.accounting.rounds.node_choice import (
-    EVALUATIONS,
-)
+from shuffledp.accounting.rounds.node_choice import EVALUATIONS
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints
@@ -55,8 +57,6 @@ def most_kept_rounds(
     rounds = _KeptRounds(promise, people, targets, found, first_levels).largest(1)
     rounds, calibration = _certified(promise, people, targets, rounds)
     if promise.exposure(people).randomizer.changes > 1:
-        # Where a changed value shows in both directions, half of the shuffles each, these
-        # prove more together than any one of them so often.
         more = _raised(promise, people, targets, rounds, most)
         with suppress(CertificationError):
             if more > rounds:

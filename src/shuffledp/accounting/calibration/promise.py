@@ -147,14 +147,14 @@ class Promise:
                 bounds a little larger.
         """
         exposure = self.exposure(people)
-        if exposure.mode != "agnostic":
-            for index in order:
-                yield self.delta_of(people, index, targets[index])
-            return
         times = self.rounds * self.coordinates * exposure.coordinates
         shuffles = times * exposure.randomizer.changes
         # Together, what the levels have in common is prepared once.
-        for index, once in zip(order, self._once(people, order, shuffles), strict=True):
+        parts = [order] if exposure.mode == "agnostic" else [[i] for i in order]
+        profiles = (
+            once for part in parts for once in self._once(people, part, shuffles)
+        )
+        for index, once in zip(order, profiles, strict=True):
             evaluations = min(once.evaluations, most_evaluations)
             quicker = replace(once, evaluations=evaluations)
             yield composed_profile(quicker, times, self.delta)(targets[index])

@@ -32,9 +32,7 @@ from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
     connect_dots,
 )
-from shuffledp.accounting.rounds.node_choice import (
-    loss_distribution,
-)
+from shuffledp.accounting.rounds.node_choice import loss_distribution
 from shuffledp.accounting.rounds.part_losses import Kinds
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats

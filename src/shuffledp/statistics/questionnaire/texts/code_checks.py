@@ -10,9 +10,7 @@ from shuffledp.statistics.questionnaire.hashed.score_test import (
     ScoreTest,
     passing_candidates,
 )
-from shuffledp.statistics.questionnaire.texts.prefix_layout import (
-    PrefixLayout,
-)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
 from shuffledp.types import Floats, Ints
 
 PASSES = 3

@@ -14,9 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from shuffledp.statistics.questionnaire.texts.code_checks import PASSES
-from shuffledp.statistics.questionnaire.texts.prefix_layout import (
-    PrefixLayout,
-)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
 from shuffledp.statistics.questionnaire.texts.prefix_search import (
     MOST_CANDIDATES,
     SHORTFALL,

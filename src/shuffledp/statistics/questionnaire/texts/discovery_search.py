@@ -8,12 +8,8 @@ from shuffledp.errors import CertificationError
 from shuffledp.statistics.questionnaire.texts.discovery_design import (
     DiscoveryPrediction,
 )
-from shuffledp.statistics.questionnaire.texts.prefix_layout import (
-    PrefixLayout,
-)
-from shuffledp.statistics.questionnaire.texts.prefix_search import (
-    MOST_CANDIDATES,
-)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
+from shuffledp.statistics.questionnaire.texts.prefix_search import MOST_CANDIDATES
 
 _FOUND = 0.95
 # By how much the texts of a design may be too few, as noise is not known before.

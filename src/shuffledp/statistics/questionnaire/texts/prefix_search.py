@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 from shuffledp.statistics.questionnaire.hashed.bucket_hash import Codes
 from shuffledp.statistics.questionnaire.hashed.score_test import bulk
-from shuffledp.statistics.questionnaire.texts.prefix_layout import (
-    PrefixLayout,
-)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
 from shuffledp.types import Floats
 
 # z: deviations by which the sum of a window may fall short.

@@ -24,9 +24,7 @@ from shuffledp.statistics.questionnaire.texts.code_checks import check_codes
 from shuffledp.statistics.questionnaire.texts.discovery_design import (
     DiscoveryPrediction,
 )
-from shuffledp.statistics.questionnaire.texts.prefix_search import (
-    search_codes,
-)
+from shuffledp.statistics.questionnaire.texts.prefix_search import search_codes
 from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
 
 
