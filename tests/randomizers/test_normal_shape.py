@@ -53,7 +53,7 @@ def test_of_equal_people_epsilon_is_about_that_of_the_bound() -> None:
     shape = best_shape(float(deviations[0]), deviations, people.counts, delta=1e-30)
     messages = people.counts @ shape.blanket_probability(deviations)
 
-    about = normal_shape._Losses(shape, float(messages)).epsilon_at(1e-30)
+    _, about = normal_shape._Losses(shape, float(messages)).epsilon_range(1e-30)
 
     # Chernoff's bound lacks a factor, and the grid is coarse: it only compares shapes.
     assert level.epsilon_central <= about <= 1.15 * level.epsilon_central

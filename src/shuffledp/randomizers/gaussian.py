@@ -281,18 +281,25 @@ class Gaussian(AddedNoise):
 
     def _sensitivities(self, epsilons: Floats) -> Floats:
         """Returns mu of each level: all that runs and all that is proven rests on it."""
-        return _LENGTHS[self.calibration](epsilons, self.delta_local)
+        if epsilons.size > _FEW_LEVELS:
+            return _LENGTHS[self.calibration](epsilons, self.delta_local)
+        # Target users ask for their own, one by one, and searches for the same again.
+        levels = epsilons.ravel().tolist()
+        known = np.array([self._sensitivity(level) for level in levels])
+        return known.reshape(epsilons.shape)
 
     def _sensitivity(self, level: float) -> float:
         return _sensitivity(level, self.delta_local, self.calibration)
 
 
+# Numbers for so few levels are looked up.
+_FEW_LEVELS = 16
 _LENGTHS: dict[str, Callable[[Floats, float], Floats]] = {
     "exact": sensitivity_per_deviation,
     "classical": classical_sensitivity_per_deviation,
 }
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=4096)
 def _sensitivity(level: float, delta_local: float, calibration: Calibration) -> float:
     return float(_LENGTHS[calibration](np.array([level]), delta_local)[0])

@@ -5,9 +5,9 @@ divergence say how wide a normal loss would be. Far out sums are not normal: few
 far away tell most. There a bound of Chernoff's compares shapes.
 """
 
-import functools
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -15,6 +15,7 @@ from scipy.special import log_ndtr
 from shuffledp.randomizers.normal_blanket import (
     CELLS,
     NormalBlanket,
+    NormalBlankets,
     shape_at,
     uncovered_beyond,
 )
@@ -54,24 +55,29 @@ def best_shape(
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
 
-    @functools.cache
-    def messages(shape: NormalBlanket) -> float:
-        people = weights @ shape.blanket_probability(deviations[::stride])
-        return max(float(people), 1e-300)
+    def messages_of(shapes: Sequence[NormalBlanket]) -> Floats:
+        probabilities = NormalBlankets(shapes).blanket_probabilities(
+            deviations[::stride]
+        )
+        people = np.array([weights @ gammas for gammas in probabilities])
+        counted: Floats = np.maximum(people, 1e-300)
+        return counted
 
-    def spread(shape: NormalBlanket) -> float:
-        return math.sqrt(_chi_square(shape) / messages(shape))
+    def spreads_of(shapes: Sequence[NormalBlanket]) -> Floats:
+        chi_squares = NormalBlankets(shapes).chi_squares(_POINTS)
+        return np.sqrt(chi_squares / messages_of(shapes))
 
     reaches = [reach_of_noise(deviation, part * delta) for part in _TAILS]
     # The best form hardly depends on the reach.
-    wider = min(_WIDER, key=lambda form: spread(shape_at(reaches[-1], deviation, form)))
+    forms = [shape_at(reaches[-1], deviation, form) for form in _WIDER]
+    wider = _WIDER[int(np.argmin(spreads_of(forms)))]
     shapes = [
         shape_at(reach, deviation, form)
         for reach, form in itertools.product(reaches, (None, wider))
     ]
-    spreads = [spread(shape) for shape in shapes]
+    spreads = spreads_of(shapes)
     # As if the mean loss were normal, at the epsilon where the narrowest has delta.
-    narrowest = np.full(1, min(spreads))
+    narrowest = spreads.min(keepdims=True)
     low, high = 0.0, min(40.0 * narrowest[0], 600.0)
     for _ in range(30):
         middle = 0.5 * (low + high)
@@ -79,19 +85,24 @@ def best_shape(
             low = middle
         else:
             high = middle
-    divergences = normal_divergence(np.array(spreads), np.full(len(spreads), high))
+    divergences = normal_divergence(spreads, np.full(spreads.size, high))
     for index, shape in enumerate(shapes):
         near_masses, far_masses = uncovered_beyond(shape.reach, shape.deviation)
         divergences[index] += np.maximum(
             near_masses - math.exp(high) * far_masses, 0.0
         ).sum()
     best = shapes[int(np.argmin(divergences))]
-    losses = _Losses(best, messages(best))
+    losses = _Losses(best, float(messages_of([best])[0]))
     if losses.matter_far_out(delta):
         rivals = [shape_at(best.reach, deviation, form) for form in (None, *_WIDER)]
-        epsilons = [_Losses(each, messages(each)).epsilon_at(delta) for each in rivals]
-        if min(epsilons) < _BETTER * losses.epsilon_at(delta):
-            return rivals[int(np.argmin(epsilons))]
+        _, usual = least = losses.epsilon_range(delta)
+        for rival, messages in zip(rivals, messages_of(rivals).tolist(), strict=True):
+            losses = _Losses(rival, messages)
+            # Few of them are better than all before: of others one epsilon tells.
+            if losses.keep(delta, least[0]):
+                least = losses.epsilon_range(delta)
+                if least[1] < _BETTER * usual:
+                    best = rival
     return best
 
 
@@ -125,21 +136,26 @@ class _Losses:
         tail = float(changes.max()) / self._messages * depth / 3.0
         return tail > _MUCH * math.sqrt(2.0 * depth * variance)
 
-    def epsilon_at(self, delta: float) -> float:
-        """Returns about the epsilon at which the divergence is delta."""
+    def epsilon_range(self, delta: float) -> tuple[float, float]:
+        """Returns two epsilons, between which the divergence is about delta."""
         if not math.isfinite(self._unit):
-            return math.inf
-        log_delta = math.log(delta)
+            return math.inf, math.inf
         low, high = _LEAST_EPSILON, _MOST_EPSILON
         for _ in range(_BISECTIONS):
             middle = math.sqrt(low * high)
-            losses = self._first - math.exp(middle) * self._second
-            moments = np.expm1(np.minimum(_THETAS * losses, 600.0)) @ self._masses
-            if self._messages * moments.min() > log_delta:
-                low = middle
-            else:
+            if self.keep(delta, middle):
                 high = middle
-        return high
+            else:
+                low = middle
+        return low, high
+
+    def keep(self, delta: float, epsilon: float) -> bool:
+        """Returns whether the divergence at epsilon is at most about delta."""
+        if not math.isfinite(self._unit) or math.isinf(epsilon):
+            return math.isfinite(self._unit)
+        losses = self._first - math.exp(epsilon) * self._second
+        moments = np.expm1(np.minimum(_THETAS * losses, 600.0)) @ self._masses
+        return bool(self._messages * moments.min() <= math.log(delta))
 
 
 def reach_of_noise(deviation: float, charge: float) -> float:
@@ -155,12 +171,3 @@ def reach_of_noise(deviation: float, charge: float) -> float:
         else:
             high = middle
     return high
-
-
-def _chi_square(shape: NormalBlanket) -> float:
-    """Returns approximately the integral of (R(1) - R(-1))^2 / omega."""
-    y = shape.reach * (np.arange(_POINTS) + 0.5) / _POINTS
-    logs = -((y - 1.0) ** 2) / shape.deviation**2 - shape.log_density(y)
-    squares = np.exp(logs) * np.expm1(-2.0 * y / shape.deviation**2) ** 2
-    total = 2.0 * shape.reach * float(squares.mean()) * shape.norm
-    return total / (2.0 * math.pi * shape.deviation**2)
