@@ -128,10 +128,10 @@ def test_no_group_of_levels_counts_for_more_than_any_of_its_people(
     with patch.object(noise_blanket_module, "BlanketPopulation", gammas_seen):
         bound = bound_for(mechanism, people, 4_000)
 
-    gammas, counts = seen[-1]
-    assert gammas.size < 5_000
     each = (bound.noise.least(levels) / bound.density).min(axis=1)
-    assert np.all(np.repeat(gammas, counts) <= each)
+    assert all(gammas.size < 5_000 for gammas, _ in seen)
+    # The better blanket of two searches is taken, whichever it is.
+    assert any(np.all(np.repeat(gammas, counts) <= each) for gammas, counts in seen)
 
 
 def test_messages_beyond_the_blanket_are_charged_to_the_target() -> None:
