@@ -9,8 +9,9 @@ result is monotone up to a millionth of delta, and up to one fine step, 1% of ep
 the point where the bound becomes infinite.
 
 Where an estimate at a coarse point is well above the bound, the divergence itself is, there
-and at all smaller epsilons, and no bound is evaluated. An estimate that exceeds even the
-bound at its own epsilon is wrong, and none is trusted then.
+and at all smaller epsilons, and no other bound is evaluated. An estimate that exceeds even
+the bound at its own epsilon is wrong, and none is trusted then, nor where a bound at such a
+point is smaller than the one that is to fall.
 """
 
 import math
@@ -22,8 +23,9 @@ _COARSE = 16
 _MAX_COARSE_STEPS = 40
 # A bound that falls by a smaller part is flat: finer points are not worth evaluating.
 _TOO_LITTLE = 1e-6
-# After this many coarse points without improvement the search stops.
-_MAX_WORSE_POINTS = 2
+# After this many coarse points without improvement the search stops, and after this many
+# where nothing is known of the divergence.
+_MAX_WORSE_POINTS, _MANY_WORSE_POINTS = 2, 6
 # Estimates are right to a twentieth: where one is so many times a bound, the divergence
 # itself is larger than the bound.
 _LARGER_RATIO = 1.2
@@ -50,7 +52,7 @@ class MonotoneDelta:
         # The logarithm may be rounded up to the next whole number.
         while _grid_point(top) > epsilon:
             top -= 1
-        num_worse, index_above = 0, top + 1
+        num_worse, most_worse, index_above = 0, _MAX_WORSE_POINTS, top + 1
         # Where estimates are larger, nothing less than the bound is true.
         surely_larger = _LARGER_RATIO * bound
         if not self._estimate(epsilon) <= surely_larger:
@@ -62,14 +64,17 @@ class MonotoneDelta:
             if _grid_point(index) == 0.0:
                 break
             if self._estimate_at_index(index) > surely_larger:
-                break
+                if not self._delta_at_index(index) < bound:
+                    break
+                # The estimate is wrong, and so is what it said of points above.
+                surely_larger, most_worse = math.inf, _MANY_WORSE_POINTS
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:
                 lower.append((index, index_above))
             elif math.isfinite(coarse_bound):
                 num_worse += 1
             bound = min(bound, coarse_bound)
-            if num_worse == _MAX_WORSE_POINTS:
+            if num_worse == most_worse:
                 break
             index_above = index
         # Where a bound falls from point to point, finer ones matter next to the last two.
