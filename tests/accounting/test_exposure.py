@@ -218,10 +218,10 @@ def test_profiles_and_promises_say_what_certificates_do(protocol: Any) -> None:
         protocol, PEOPLE, epsilon=float(profile.epsilons[1]), levels=[1.0]
     ).levels
     # Six digits, rounded outward; where reports have several messages, delta is composed
-    # along chords, between nodes that depend on the smallest delta that matters: of slow
-    # bounds there are few.
+    # along chords, between nodes that depend on the smallest delta that matters, or on the
+    # one epsilon: of slow bounds there are few.
     slow = isinstance(protocol, sdp.Strings)
-    about = pytest.approx(profile.certified[1], rel=2e-2 if slow else 1e-3)
+    about = pytest.approx(profile.certified[1], rel=2e-2 if slow else 5e-3)
     assert single.delta_central == about
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.bounds_at import TargetUsers
+from shuffledp.accounting.certified_delta import _DeltaSearch
 from shuffledp.accounting.upper_profile import UpperProfile
 
 
@@ -21,15 +21,13 @@ from shuffledp.accounting.upper_profile import UpperProfile
 def test_deltas_are_assumed_in_the_order_in_which_they_are_likely(
     epsilon: float, rounds: int, expected: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assumed, bound = list[float](), TargetUsers._delta
+    assumed, bound = list[float](), _DeltaSearch.near
 
-    def recorded(
-        targets: TargetUsers, epsilon: float, about: float
-    ) -> tuple[float, UpperProfile]:
+    def recorded(search: _DeltaSearch, about: float) -> tuple[float, UpperProfile]:
         assumed.append(about)
-        return bound(targets, epsilon, about)
+        return bound(search, about)
 
-    monkeypatch.setattr(TargetUsers, "_delta", recorded)
+    monkeypatch.setattr(_DeltaSearch, "near", recorded)
     monkeypatch.setattr(
         "shuffledp.accounting.bounds_at.lower_profiles",
         lambda *_, **__: [lambda _: 0.0],

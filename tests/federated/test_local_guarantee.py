@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.federated.baseline_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shuffledp.accounting.certified_delta import certified_delta
 from shuffledp.accounting.epsilon_solver import (
     largest_attacked_epsilon,
     round_down,
@@ -15,27 +16,21 @@ from shuffledp.accounting.profile_bounds import ProfileBounds
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     composed_profile,
-    divergence_of_budget,
     part_losses,
-    total_budget,
 )
+from shuffledp.accounting.rounds.kept_profiles import kept_profile
 from shuffledp.accounting.rounds.part_losses import PartLosses
+from shuffledp.accounting.rounds.total_budget import divergence_of_budget, total_budget
 from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.upper_profile import Profile, UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 
-# Order of magnitude of delta where no attack gives one.
-_USUAL_DELTA = 1e-12
-# Where a composed delta is less, what is dropped for the usual one decides.
-_TINY_DELTA = 1e-20
 # Near the smallest normal number, 2e-308: digits are lost below.
 _SMALLEST = 1e-290
 # Part of a budget where a search for an attack begins.
 _USUAL_SHARE = 0.1
-# If certificate and attack differ by more than this factor, other covers are tried.
-_WEAK = 100.0
 # Budgets up to this are their own bound: the messages are noise only.
 _SILENT = 1e-250
 
@@ -106,39 +101,36 @@ class TargetUsers:
         """Returns bounds on epsilon at `delta` for each target user."""
         uppers = self._uppers(delta)
         return [
-            self._epsilon(upper, lower, delta)
-            for upper, lower in zip(uppers, self._lowers(), strict=True)
+            self._epsilon(position, upper, lower, delta)
+            for position, upper, lower in zip(
+                self.positions, uppers, self._lowers(), strict=True
+            )
         ]
 
     def closed_form_epsilons_at(self, delta: float) -> list[float]:
         """Returns a certified epsilon for each target user, not the smallest one."""
         uppers = self._uppers(delta, quick=True)
-        return [self._certified_epsilon(upper, delta)[1] for upper in uppers]
+        return [
+            self._certified_epsilon(
+                upper, composed_profile(upper, self.times, delta), delta
+            )[1]
+            for upper in uppers
+        ]
 
     def deltas_at(self, epsilon: float) -> list[ProfileBounds]:
         """Returns bounds on delta at `epsilon` for each target user."""
         bounds = []
         for position, lower in zip(self.positions, self._lowers(), strict=True):
             attacked = lower(epsilon)
-            # The attack gives the order of magnitude of delta, and so what may be dropped.
-            about = attacked if attacked > 0.0 else _USUAL_DELTA
             # Apart from the others: each has its own delta down to which tails matter.
             target = replace(self, positions=[position])
-            if attacked > 0.0:
-                certified, upper = target._delta(epsilon, about)
-            else:
-                certified, upper = target._unattacked_delta(epsilon)
-            # The attack is weak, or so fine a cover costs more than it gains: start from a
-            # coarse one, and refine as long as each refinement halves the bound.
-            other = 1e-6
-            while certified > _WEAK * about:
-                candidate = target._delta(epsilon, other)
-                pays = candidate[0] < 0.5 * certified
-                if candidate[0] < certified:
-                    certified, upper = candidate
-                if not pays:
-                    break
-                other = 0.1 * certified
+            certified, upper = certified_delta(
+                target._upper,
+                epsilon,
+                attacked,
+                times=self.times,
+                shuffles=self.shuffles,
+            )
             below = round_down(attacked)
             bounds.append(
                 ProfileBounds(
@@ -150,7 +142,8 @@ class TargetUsers:
     def profiles(self, delta: float) -> list[tuple[Profile, Profile]]:
         """Returns certified and attacked profiles, valid down to delta."""
         uppers = [
-            composed_profile(upper, self.times, delta) for upper in self._uppers(delta)
+            composed_profile(upper, self.times, delta, is_anywhere=True)
+            for upper in self._uppers(delta)
         ]
         return list(zip(uppers, self._lowers(), strict=True))
 
@@ -202,27 +195,10 @@ class TargetUsers:
             bounds.append(ProfileBounds(attacked, upper))
         return bounds
 
-    def _unattacked_delta(self, epsilon: float) -> tuple[float, UpperProfile]:
-        """Returns the certified delta of the only target, where no attack gives one."""
-        # A composed loss, if it is normal, shows so little.
-        is_tiny = self.shuffles > 1 and (
-            self._uppers(_USUAL_DELTA)[0].about(_TINY_DELTA, self.shuffles) < epsilon
-        )
-        orders = _USUAL_DELTA, _SMALLEST
-        assumed, other = orders[::-1] if is_tiny else orders
-        certified = delta, _ = self._delta(epsilon, assumed)
-        if (delta < _TINY_DELTA) if is_tiny else (delta >= _USUAL_DELTA):
-            return certified
-        # Not of the assumed magnitude: drop less or more, and bound again.
-        return min(certified, self._delta(epsilon, other), key=lambda pair: pair[0])
-
-    def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
-        """Returns the certified delta of the only target, if it is near `about`."""
-        (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
-        profile: Profile = upper.falling_delta
-        if self.shuffles > 1:
-            profile = composed_profile(upper, self.times, about, least_epsilon=epsilon)
-        return min(round_up(profile(epsilon)), 1.0), upper
+    def _upper(self, delta: float) -> UpperProfile:
+        """Returns the profile of the only target."""
+        (upper,) = self._uppers(delta)
+        return upper
 
     def _uppers(
         self, delta: float, *, quick: bool = False, is_composed: bool = False
@@ -248,9 +224,12 @@ class TargetUsers:
         )
 
     def _epsilon(
-        self, upper: UpperProfile, lower: Profile, delta: float
+        self, position: int, upper: UpperProfile, lower: Profile, delta: float
     ) -> ProfileBounds:
-        ceiling, certified = self._certified_epsilon(upper, delta)
+        profile = kept_profile(
+            upper, self.population, position, self.absent, self.times, delta
+        )
+        ceiling, certified = self._certified_epsilon(upper, profile, delta)
         # With two messages, attacks are nearly as strong as bounds.
         is_close = self.shuffles == 1 and upper.rests_on(certified) == "two messages"
         below = largest_attacked_epsilon(
@@ -266,10 +245,9 @@ class TargetUsers:
         return ProfileBounds((below, delta), (certified, delta), rests_on, slack)
 
     def _certified_epsilon(
-        self, upper: UpperProfile, delta: float
+        self, upper: UpperProfile, profile: Profile, delta: float
     ) -> tuple[float, float]:
         """Returns a ceiling that needs no search, and the certified epsilon at delta."""
-        profile = composed_profile(upper, self.times, delta)
         if self.shuffles == 1:
             ceiling = upper.ceiling(delta)
         elif self.randomizer.delta_local == 0.0:

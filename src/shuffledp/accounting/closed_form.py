@@ -10,7 +10,7 @@ from shuffledp.accounting.accounting_query import check_either, check_rounds
 from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.certificate_guard import check_certifiable
 from shuffledp.accounting.exposure import Certifiable, single_messages
-from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from shuffledp.accounting.epsilon_solver import shortened
-from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.accounting.statement import Statement
 from shuffledp.accounting.sums.rounding import rounded_up
 from shuffledp.cover import LocalRandomizer

@@ -7,9 +7,10 @@ import math
 
 from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_epsilon
 from shuffledp.accounting.message_alone import check_level
-from shuffledp.accounting.rounds.composed_profile import composed_ceiling, total_budget
+from shuffledp.accounting.rounds.composed_profile import composed_ceiling
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.node_choice import loss_distribution
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.accounting.upper_profile import Profile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError

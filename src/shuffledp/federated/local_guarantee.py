@@ -14,7 +14,7 @@ from shuffledp.accounting.accounting_query import (
     check_rounds,
 )
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.accounting.statement import Statement
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number

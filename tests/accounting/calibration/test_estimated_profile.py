@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -33,11 +34,21 @@ def test_estimates_of_the_first_levels_are_those_of_all() -> None:
     assert first == pytest.approx(promise.estimates_of(PEOPLE, [0.1, 0.5])[0], rel=1e-6)
 
 
-def test_bounds_of_several_rounds_that_are_quick_are_not_estimated() -> None:
-    promise = sdp.Promise(sdp.Frequency(17), delta=1e-6, rounds=10)
+@pytest.mark.parametrize(
+    "device", [sdp.KRandomizedResponse(17), sdp.Laplace(), sdp.OneBit()]
+)
+def test_estimates_of_several_rounds_are_near_their_bounds(
+    device: Any,
+) -> None:
+    promise = sdp.Promise(device, delta=1e-6, rounds=10)
+    targets = [0.3, 1.5]
 
-    with pytest.raises(CertificationError, match="hardly quicker"):
-        promise.estimates_of(PEOPLE, [0.1, 0.5])
+    estimates = promise.estimates_of(PEOPLE, targets)
+
+    # Estimates of the smallest losses are twice as large at most.
+    bounds = promise.deltas_of(PEOPLE, targets)
+    assert estimates == pytest.approx(bounds, rel=0.5)
+    assert 1e-12 < min(bounds) < max(bounds) < 1e-2
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,8 @@ def test_a_protocol_that_is_listed_twice_runs_twice() -> None:
     listed = sdp.account([frequency] * 3, PEOPLE, delta=1e-6)
 
     several = sdp.account(frequency, PEOPLE, delta=1e-6, rounds=3)
-    assert epsilons(listed) == epsilons(several)
+    # Of one protocol it is known which of its losses decide.
+    assert epsilons(listed) == pytest.approx(epsilons(several), rel=2e-4)
     assert [level.epsilon_coalition for level in listed.levels] == [
         level.epsilon_coalition for level in several.levels
     ]

@@ -14,11 +14,8 @@ from shuffledp.accounting.calibration.calibration import (
 )
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.privacy_profile import privacy_profile
-from shuffledp.accounting.rounds.composed_profile import (
-    composed_ceiling,
-    divergence_of_budget,
-    total_budget,
-)
+from shuffledp.accounting.rounds.composed_profile import composed_ceiling
+from shuffledp.accounting.rounds.total_budget import divergence_of_budget, total_budget
 from shuffledp.errors import CertificationError
 from shuffledp.statistics.single_message import SingleMessage
 

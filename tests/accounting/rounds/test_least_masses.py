@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 
 from shuffledp.accounting.rounds import composed_profile as module
-from shuffledp.accounting.rounds.composed_profile import (
-    composed_profile,
-    divergence_of_budget,
-)
+from shuffledp.accounting.rounds.composed_profile import composed_profile
 from shuffledp.accounting.rounds.loss_distribution import connect_directions
+from shuffledp.accounting.rounds.total_budget import divergence_of_budget
 
 LEVEL, TIMES = 1.0, 3
 # Two messages change with a value: one shuffle each.

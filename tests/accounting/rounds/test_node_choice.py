@@ -22,8 +22,8 @@ def test_a_chord_that_cannot_be_split_hides_no_others() -> None:
     distribution = connect_dots(losses, np.array([0.5, 0.05, 0.03, 0.02]))
 
     # The first costs far more than the others; its middle was evaluated, and dropped.
-    assert _middles_to_add(distribution, {}) == [1.0]
-    assert _middles_to_add(distribution, {1.0: 0.2}) == pytest.approx([2.1, 2.3])
+    assert _middles_to_add(distribution, {}, None) == [1.0]
+    assert _middles_to_add(distribution, {1.0: 0.2}, None) == pytest.approx([2.1, 2.3])
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

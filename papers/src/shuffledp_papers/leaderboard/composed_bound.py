@@ -9,11 +9,9 @@ where a bound is not proven, its composition is not, either.
 import math
 from dataclasses import dataclass
 
-from shuffledp.accounting.rounds.composed_profile import (
-    ComposedProfile,
-    divergence_of_budget,
-)
+from shuffledp.accounting.rounds.composed_profile import ComposedProfile
 from shuffledp.accounting.rounds.node_choice import loss_distribution
+from shuffledp.accounting.rounds.total_budget import divergence_of_budget
 from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.outside_preconditions import OutsidePreconditions

@@ -47,7 +47,7 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     """
     wanted, counts = targets.epsilons.tolist(), targets.counts
     people = rounded_population(targets.epsilons, counts)
-    reports = promise.num_reports(targets)
+    reports = promise.num_reports
     # A few reports among many people keep the targets themselves as budgets: far from
     # them, as few evaluations tell.
     if reports > 1 and promise.kept(people, wanted, most_evaluations=_FEW_EVALUATIONS):

@@ -96,22 +96,30 @@ class _System:
         self._search = NewtonSearch(self.range)
         self.nearest: Floats | None = None
         self._starts = BudgetStarts(self.excess, self._search)
+        self._is_composed = promise.num_reports > 1
         self._accuracy = max(_STEP_ACCURACY, self.excess.margin)
 
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
+        starts = self._starts
+        methods: list[Callable[[Floats], Floats]]
+        first_guesses = starts.estimated, starts.saturated
         # Estimates come first: certified bounds are slow.
-        methods: list[Callable[[Floats], Floats]] = [
-            self._matched_budgets,
-            *(
-                partial(
-                    self._newton_budgets, partial(self._starts.corrected, first_guess)
-                )
-                for first_guess in (self._starts.estimated, self._starts.saturated)
-            ),
-            partial(self._newton_budgets, self._starts.swept),
+        if self._is_composed:
+            # Composed ones are so slow that one more of them costs more than it saves.
+            methods = [partial(self._newton_budgets, guess) for guess in first_guesses]
+        else:
+            methods = [
+                self._matched_budgets,
+                *(
+                    partial(self._newton_budgets, partial(starts.corrected, guess))
+                    for guess in first_guesses
+                ),
+            ]
+        methods += [
+            partial(self._newton_budgets, guess)
+            for guess in (starts.swept, starts.normal)
         ]
-        methods.append(partial(self._newton_budgets, self._starts.normal))
         # Of one level, a search of one number does what these would.
         if self.excess.counts.size > 1:
             methods += [

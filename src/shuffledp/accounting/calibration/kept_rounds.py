@@ -13,8 +13,9 @@ import numpy as np
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import normal_spread
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.accounting.rounds.composed_profile import after_times, total_budget
+from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.accounting.rounds.node_choice import EVALUATIONS
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints

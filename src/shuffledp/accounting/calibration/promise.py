@@ -16,13 +16,11 @@ from shuffledp.accounting.calibration.calibrated_population import (
 )
 from shuffledp.accounting.calibration.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
-from shuffledp.accounting.rounds.composed_profile import (
-    composed_profile,
-    losses_of,
-    total_budget,
-)
+from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
+from shuffledp.accounting.rounds.kept_profiles import kept_profile
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
-from shuffledp.accounting.rounds.node_choice import EVALUATIONS
+from shuffledp.accounting.rounds.node_choice import EVALUATIONS, Aim
+from shuffledp.accounting.rounds.total_budget import total_budget
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.errors import CertificationError, PopulationError
@@ -157,7 +155,7 @@ class Promise:
         for index, once in zip(order, profiles, strict=True):
             evaluations = min(once.evaluations, most_evaluations)
             quicker = replace(once, evaluations=evaluations)
-            yield composed_profile(quicker, times, self.delta)(targets[index])
+            yield self._composed(people, index, quicker, times)(targets[index])
 
     def profile(
         self, people: Population, index: int, times: int
@@ -165,13 +163,21 @@ class Promise:
         """Returns the certified profile of one level after that many collections."""
         exposure = self.exposure(people)
         times *= exposure.coordinates
-        shuffles = times * exposure.randomizer.changes
-        (once,) = self._once(people, [index], shuffles)
-        return composed_profile(once, times, self.delta)
+        (once,) = self._once(people, [index], times * exposure.randomizer.changes)
+        return self._composed(people, index, once, times)
 
-    def num_reports(self, people: Population) -> int:
-        """Returns how many reports one person sends in all rounds."""
-        return self.rounds * self.coordinates * self.exposure(people).coordinates
+    def _composed(
+        self, people: Population, index: int, once: UpperProfile, times: int
+    ) -> Callable[[float], float]:
+        """Returns the certified profile of one level, of which `once` is one shuffle."""
+        population, position = self.exposure(people).hiding_population(index)
+        absent = min(self.absent, population.num_users - 1)
+        return kept_profile(once, population, position, absent, times, self.delta)
+
+    @property
+    def num_reports(self) -> int:
+        """How many reports one person sends in all rounds."""
+        return self.rounds * self.coordinates * self.exposure(_ANYBODY).coordinates
 
     def exposure(self, people: Population) -> SingleMessages:
         """Returns the exposure of these users, with the population of each level."""
@@ -187,7 +193,11 @@ class Promise:
         (once,) = self._once(people, [index], shuffles)
         return functools.cache(
             lambda most_evaluations: losses_of(
-                once, shuffles, self.delta, most_evaluations=most_evaluations
+                once,
+                shuffles,
+                self.delta,
+                most_evaluations=most_evaluations,
+                aim=Aim(shuffles, self.delta),
             )
         )
 

@@ -126,7 +126,7 @@ class TargetExcess:
         people = self._population_of(log_budgets)
         size, num_distinct = log_budgets.size, self.range.num_distinct(log_budgets)
         deltas = deltas_of(people, self.targets[:num_distinct])
-        if deltas[-1] > self._promise.delta:
+        if num_distinct < size and deltas[-1] > self._promise.delta:
             deltas = deltas_of(people, self.targets)
         return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 

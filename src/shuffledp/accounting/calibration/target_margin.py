@@ -36,4 +36,4 @@ def target_margin(promise: Promise, num_levels: int) -> float:
         )
         if cover.noise is not None:
             return _ROUGH
-    return _COMPOSED if promise.num_reports(_TWO_LEVELS) > 1 else 0.0
+    return _COMPOSED if promise.num_reports > 1 else 0.0

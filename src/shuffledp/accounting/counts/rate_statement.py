@@ -15,12 +15,12 @@ from shuffledp.accounting.counts.counts_profile import CountsProfile
 from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
-from shuffledp.accounting.rounds.composed_profile import (
+from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
+from shuffledp.accounting.rounds.total_budget import (
     divergence_of_budget,
     epsilon_of_budget,
     total_budget,
 )
-from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError

@@ -34,14 +34,14 @@ from shuffledp.accounting.lower.composed_attack import (
     after_errors,
     composed_attack,
 )
-from shuffledp.accounting.rounds.composed_profile import (
-    composed_ceiling,
-    divergence_of_budget,
-    epsilon_of_budget,
-)
+from shuffledp.accounting.rounds.composed_profile import composed_ceiling
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import MOST_SHUFFLES
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses, choices_of
+from shuffledp.accounting.rounds.total_budget import (
+    divergence_of_budget,
+    epsilon_of_budget,
+)
 from shuffledp.accounting.sums.rounding import rounded_up
 from shuffledp.errors import CertificationError
 

@@ -9,7 +9,7 @@ from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.joint.composable_exposure import Part
 from shuffledp.accounting.joint.joint_bounds import JointBounds, sum_upward
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
-from shuffledp.accounting.rounds.composed_profile import divergence_of_budget
+from shuffledp.accounting.rounds.total_budget import divergence_of_budget
 from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
 from shuffledp.errors import CertificationError
 

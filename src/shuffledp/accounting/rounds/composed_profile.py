@@ -5,16 +5,13 @@ and no more than the reports themselves, in whose budgets the parts may be count
 less loss.
 """
 
-import functools
 import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.rounds.basic_composition import basic_composition
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
@@ -24,6 +21,7 @@ from shuffledp.accounting.rounds.loss_distribution import (
 )
 from shuffledp.accounting.rounds.node_choice import (
     EVALUATIONS,
+    Aim,
     loss_distribution,
 )
 from shuffledp.accounting.rounds.part_losses import (
@@ -31,7 +29,10 @@ from shuffledp.accounting.rounds.part_losses import (
     PartLosses,
     budget_losses,
 )
-from shuffledp.accounting.sums.rounding import rounded_up
+from shuffledp.accounting.rounds.total_budget import (
+    divergence_of_budget,
+    total_budget,
+)
 from shuffledp.accounting.upper_profile import Profile, UpperProfile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
@@ -79,49 +80,6 @@ class ComposedProfile:
             return device_delta
 
 
-def divergence_of_budget(budget: float, epsilon: float) -> float:
-    """Returns the largest divergence that a pure budget allows, rounded upward.
-
-    >>> divergence_of_budget(1.0, 1.0)
-    0.0
-    """
-    if epsilon >= budget:
-        return 0.0
-    # At most that of binary randomized response (Kairouz, Oh, Viswanath 2015),
-    # (e^E - e^epsilon) / (e^E + 1), here divided by e^E, which might overflow.
-    largest_delta = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
-    return min(largest_delta * (1.0 + 1e-12), 1.0)
-
-
-def epsilon_of_budget(budget: float, delta: float) -> float:
-    """Returns an epsilon of six digits, or the budget, at which a pure budget keeps delta.
-
-    >>> epsilon_of_budget(1.0, 1e-3), epsilon_of_budget(1e-3, 1e-2)
-    (0.998632, 0.0)
-
-    Args:
-        budget: In nats, at least 0; infinite if nothing is promised.
-        delta: In (0, 1).
-    """
-    if math.isinf(budget):
-        return math.inf
-    return smallest_certified_epsilon(
-        functools.partial(divergence_of_budget, budget),
-        delta,
-        ceiling=budget,
-        guess=budget,
-    )
-
-
-def total_budget(times: int, epsilon_local: float) -> float:
-    """Returns the budget of `times` reports, rounded upward.
-
-    >>> total_budget(10, 0.5)
-    5.0
-    """
-    return rounded_up(times * Fraction(epsilon_local))
-
-
 def losses_of(
     upper: UpperProfile,
     shuffles: int,
@@ -130,6 +88,7 @@ def losses_of(
     smallest: float = _SMALLEST,
     least_epsilon: float = 0.0,
     most_evaluations: int = EVALUATIONS,
+    aim: Aim | None = None,
 ) -> LossDistribution:
     """Returns the loss distribution of one shuffle, to compose near this delta.
 
@@ -140,6 +99,7 @@ def losses_of(
         smallest: No smaller divergence of one shuffle is resolved.
         least_epsilon: The least epsilon at which their composition is evaluated.
         most_evaluations: Of the profile; fewer make bounds a little larger.
+        aim: Where the composition is asked for; by default anywhere.
     """
     pure = upper.randomizer.delta_local == 0.0
     return loss_distribution(
@@ -149,6 +109,7 @@ def losses_of(
         evaluations=min(upper.evaluations, most_evaluations),
         # Of smaller losses, only infinite ones add up to more.
         least_loss=(1.0 - _ROUNDING) * least_epsilon / shuffles,
+        aim=aim,
     )
 
 
@@ -172,7 +133,12 @@ def after_times(
 
 
 def composed_profile(
-    upper: UpperProfile, times: int, delta: float, *, least_epsilon: float = 0.0
+    upper: UpperProfile,
+    times: int,
+    delta: float,
+    *,
+    at_epsilon: float = 0.0,
+    is_anywhere: bool = False,
 ) -> Profile:
     """Returns the certified profile after `times` collections, right down to delta.
 
@@ -180,7 +146,9 @@ def composed_profile(
         upper: The certified profile of one shuffle.
         times: Number of collections.
         delta: About the divergence that is asked for.
-        least_epsilon: The least epsilon at which it is accurate.
+        at_epsilon: The only epsilon at which it is accurate, if above 0.
+        is_anywhere: Whether it is accurate at all deltas from `delta` on, and not there
+            only.
     """
     shuffles = times * upper.randomizer.changes
     if shuffles == 1:
@@ -196,7 +164,8 @@ def composed_profile(
             shuffles,
             delta,
             smallest=smallest_mass,
-            least_epsilon=least_epsilon,
+            least_epsilon=at_epsilon,
+            aim=None if is_anywhere else Aim(shuffles, delta, at_epsilon),
         )
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))
         least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))

@@ -5,7 +5,9 @@ another processor rounds otherwise would choose other nodes there: the epsilon t
 verifier recomputes would differ in its third digit.
 """
 
+import math
 from collections.abc import Callable, Container
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
@@ -21,6 +23,11 @@ from shuffledp.types import Floats
 # two nodes may add without being split: together well below 1 % of epsilon.
 EVALUATIONS = 200
 _CHORD = 2e-5
+# The same where it is known which tilt decides, as fewer chords are long then.
+_AIMED_CHORD = 1.5e-5
+# Tilts that are tried, as parts of the one of a normal loss, and those that are looked at,
+# as parts of the best.
+_TRIED_TILTS, _TILTS = 2.0 ** np.arange(-6.0, 4.1, 0.25), np.array([0.7, 1.0, 1.4])
 # Where a bound does not even halve while epsilon doubles, twice as much is infinite, if it
 # is no more than so many times what is negligible: a third of delta in all.
 _FLAT, _STILL_NEGLIGIBLE = 0.5, 300.0
@@ -28,8 +35,62 @@ _FLAT, _STILL_NEGLIGIBLE = 0.5, 300.0
 _SHORT = 2e-3
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
 _FARTHEST = 600.0
-# Bits of bounds that nodes are chosen by, and of costs: of equal ones, the left is cut.
-_BOUND_BITS, _COST_BITS = 34, 10
+# As many losses make up a tail, about, from which on chords are judged by it.
+_FEW_LOSSES = 6.0
+# Of a normal loss means grow like tilts; faster than that, others begin to matter.
+_FAR = 2.5
+# Bits of bounds that nodes are chosen by, and of costs and exponents: of equal ones, the
+# left is taken.
+_BOUND_BITS, _COST_BITS, _EXPONENT_BITS = 34, 10, 24
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Where a composition is asked for: chords matter as far as they do there.
+
+    Attributes:
+        shuffles: How often the loss is composed with itself.
+        delta: The divergence at which an epsilon is asked for.
+        epsilon: Where the divergence is asked for instead; 0 if it is not.
+    """
+
+    shuffles: int
+    delta: float
+    epsilon: float = 0.0
+
+    def tilts(self, distribution: LossDistribution) -> tuple[Floats, float] | None:
+        """Returns under which tilts the losses make up the tail there, shape (tilts,).
+
+        And the variance of a normal loss of which that would be so: of others a chord adds
+        as large a part to epsilon as to that.
+
+        None where few losses make up the tail, as of rough chords, or far ones begin to:
+        a sum may be that of one of these and of small ones.
+        """
+        losses = distribution.losses
+        logs = np.log(distribution.masses) + losses
+        variance = float(np.exp(logs - logsumexp(logs)) @ losses**2)
+        depth = -math.log(self.delta)
+        # Of a normal loss.
+        usual = math.sqrt(2.0 * depth / (self.shuffles * max(variance, 1e-300)))
+        tilts = usual * _TRIED_TILTS
+        sums = self.shuffles * logsumexp(
+            logs + np.multiply.outer(tilts, losses), axis=1
+        )
+        # By Chernoff's bound: the least exponent at epsilon, or the least epsilon.
+        epsilons = (sums + depth) / tilts
+        exponents = sums - tilts * self.epsilon if self.epsilon > 0.0 else epsilons
+        best = int(np.argmin(_steady(exponents, _EXPONENT_BITS)))
+        tilt, epsilon = float(tilts[best]), self.epsilon or float(epsilons[best])
+        tilted = logs + np.multiply.outer(tilt * _TILTS, losses)
+        shares = np.exp(tilted - logsumexp(tilted, axis=1, keepdims=True))
+        means = shares @ losses
+        if (
+            np.square(shares).sum(axis=1).max() > 1.0 / _FEW_LOSSES
+            or (means[1:] > _FAR * means[:-1]).any()
+        ):
+            return None
+        return tilt * _TILTS, epsilon / (self.shuffles * tilt)
 
 
 def loss_distribution(
@@ -39,6 +100,7 @@ def loss_distribution(
     negligible: float,
     evaluations: int = EVALUATIONS,
     least_loss: float = 0.0,
+    aim: Aim | None = None,
 ) -> LossDistribution:
     """Chooses nodes, evaluates a profile there, and connects the dots.
 
@@ -49,6 +111,7 @@ def loss_distribution(
         negligible: A delta that may be added to that of every collection.
         evaluations: Of the profile, about, at most.
         least_loss: No more nodes are added if all losses but infinite ones are smaller.
+        aim: Where the composition is asked for; by default anywhere.
     """
     values: dict[float, float] = {}
 
@@ -79,7 +142,7 @@ def loss_distribution(
         losses = np.array(sorted(loss for loss in values if loss <= high))
         bounds = np.array([values[x] for x in losses.tolist()])
         approximate = connect_dots(losses, _steady(bounds), least_mass=least_mass)
-        new = _middles_to_add(approximate, values)
+        new = _middles_to_add(approximate, values, aim)
         new = new[: max(0, evaluations - len(values))]
         if not new or losses[-1] < least_loss:
             return connect_dots(losses, bounds, least_mass=least_mass)
@@ -95,14 +158,15 @@ def _steady(numbers: Floats, bits: int = _BOUND_BITS) -> Floats:
 
 
 def _middles_to_add(
-    distribution: LossDistribution, known: Container[float]
+    distribution: LossDistribution, known: Container[float], aim: Aim | None
 ) -> list[float]:
     """Returns the middles of the chords that cost too much, the worst first.
 
     A chord whose middle was dropped is straight: it is neither split nor compared.
 
     A chord of length h adds h^2 / 6 to the variance of the mass under it. Composed tails
-    are made by tilts e^{t loss}; the worst share of a tilted variance decides.
+    are made by tilts e^{t loss}; the worst share of a tilted variance decides, among all
+    tilts or among those of the aim.
     """
     losses, masses = distribution.losses, distribution.masses
     nodes = losses[losses.size // 2 :]
@@ -112,22 +176,31 @@ def _middles_to_add(
     lengths, centers = np.diff(nodes), 0.5 * (nodes[:-1] + nodes[1:])
     density = weights / np.convolve(np.pad(lengths, 1, "edge"), [1.0, 1.0], "valid")
     under = lengths * (density[:-1] + density[1:])
-    # Under the tilt t = -(log density)', the mass gathers at that chord.
-    slopes = -np.diff(np.log(density)) / lengths
-    tilts = np.maximum(np.append(slopes, 0.0), 0.0)[:, np.newaxis]
+    aimed = None if aim is None else aim.tilts(distribution)
+    if aimed is None:
+        # Under the tilt t = -(log density)', the mass gathers at that chord.
+        slopes = -np.diff(np.log(density)) / lengths
+        tilts = np.maximum(np.append(slopes, 0.0), 0.0)
+    else:
+        tilts = aimed[0]
+    tilts = tilts[:, np.newaxis]
     logs = np.log(masses) + losses + tilts * losses
     norms = logsumexp(logs, axis=1, keepdims=True)
-    tilted = np.exp(logs - norms)
-    means = (tilted * losses).sum(axis=1, keepdims=True)
-    variances = (tilted * (losses - means) ** 2).sum(axis=1, keepdims=True)
     added = np.exp(np.minimum(np.log(under) + tilts * centers - norms, 0.0))
     added *= lengths**2 / 6.0
-    # Two collections or more are rarely all near the last node.
-    weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
-    costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
+    if aimed is None:
+        tilted = np.exp(logs - norms)
+        means = (tilted * losses).sum(axis=1, keepdims=True)
+        variances = (tilted * (losses - means) ** 2).sum(axis=1, keepdims=True)
+        # Two collections or more are rarely all near the last node.
+        weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
+        costs, chord = weight * added / (added + variances + 1e-300), _CHORD
+    else:
+        costs, chord = added / (added + aimed[1]), _AIMED_CHORD
+    costs = costs.max(axis=0)
     is_known = np.array([middle in known for middle in centers.tolist()])
     is_done = is_known | (lengths < _SHORT * nodes[:-1])
     costs = np.where(is_done, 0.0, _steady(costs, _COST_BITS))
-    min_cost = max(_CHORD, 0.25 * float(costs.max()))
+    min_cost = max(chord, 0.25 * float(costs.max()))
     order = np.argsort(-costs, kind="stable")
     return [float(centers[i]) for i in order if costs[i] > min_cost]
