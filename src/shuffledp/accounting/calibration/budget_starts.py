@@ -5,6 +5,7 @@ bound come first: normal losses, and estimates of the bounds.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from shuffledp.types import Floats
 
 # Accuracy of the start, which assumes normal losses.
 _START_ACCURACY = 1e-3
+# Of sweeps by normal losses, from which Newton's method goes on.
+_SWEPT_ACCURACY = 1e-2
 # Of the place where estimates of the bounds are used up, and of one that takes many.
 _ESTIMATE_ACCURACY, _ROUGH_ACCURACY = 1e-4, 1e-3
 # Estimates whose solution leaves a larger excess are corrected, so often.
@@ -66,7 +69,22 @@ class BudgetStarts:
     def _searched_normal(self, start: Floats) -> tuple[Floats, Floats] | None:
         """Returns where normal losses leave no excess, and slopes there."""
         excess_at = self._excess.normal
-        log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
+        log_budgets = None
+        with suppress(CertificationError):
+            log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
+        if log_budgets is None:
+            # Far from the start, or where one budget hides many levels: level by level.
+            with suppress(CertificationError):
+                budgets = swept_budgets(
+                    self._excess,
+                    np.exp(start),
+                    accuracy=_SWEPT_ACCURACY,
+                    of_level=self._excess.normal_of_level,
+                )
+                self._search.reset()
+                log_budgets = self._search.solve(
+                    np.log(budgets), excess_at, _START_ACCURACY
+                )
         if log_budgets is None:
             return None
         self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
@@ -117,7 +135,7 @@ class BudgetStarts:
                 self._excess,
                 np.exp(start),
                 accuracy=_ROUGH_ACCURACY,
-                is_estimated=True,
+                of_level=self._excess.estimated_of_level,
             )
         )
         self._search.reset()

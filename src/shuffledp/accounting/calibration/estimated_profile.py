@@ -11,6 +11,10 @@ from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.errors import CertificationError
 
+# At how many epsilons a composition may evaluate an estimate: of parts of reports, which
+# budgets are matched to, and of others, which only begin searches.
+_PART_EVALUATIONS, _EVALUATIONS = 60, 40
+
 
 @dataclass(frozen=True, eq=False)
 class EstimatedBound:
@@ -42,22 +46,20 @@ class EstimatedBound:
         return 0.0
 
 
-def estimated_profile(upper: UpperProfile, evaluations: int) -> UpperProfile:
-    """Returns about a profile, as quickly as its estimates are.
+def estimated_profile(upper: UpperProfile) -> UpperProfile:
+    """Returns about a profile, as quickly as its estimates are composed.
 
     Args:
         upper: The certified profile.
-        evaluations: At how many epsilons a composition may evaluate what is returned.
     """
-    bounds = upper.bounds
+    bounds, evaluations = upper.bounds, _EVALUATIONS
     if "two messages" in bounds:
         # Other theorems hardly ever prove less, and certified bounds correct estimates.
         bounds = {"two messages": bounds["two messages"]}
+        evaluations = _PART_EVALUATIONS
     return replace(
         upper,
         bounds={name: EstimatedBound(bound) for name, bound in bounds.items()},
-        directions=tuple(
-            estimated_profile(direction, evaluations) for direction in upper.directions
-        ),
+        directions=tuple(map(estimated_profile, upper.directions)),
         evaluations=min(evaluations, upper.evaluations),
     )

@@ -30,8 +30,6 @@ _SMALLEST_DELTA = 1e-290
 # Budgets that miss a target by no more than this factor are divided by it and a little
 # more, and certified again, this often in all.
 _JUST_MISSED, _A_LITTLE_MORE, _MOST_SHRINKS = 1.02, 1.0001, 3
-# At how many epsilons a bound is estimated where it is composed.
-_ESTIMATED_EVALUATIONS = 60
 # Some population, to see whether a protocol can be certified at all.
 _ANYBODY = Population.from_counts({1.0: 2**20})
 
@@ -71,12 +69,20 @@ class Promise:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
         return self.profile(people, index, self.rounds * self.coordinates)(epsilon)
 
-    def spreads_of(self, people: Population) -> list[float]:
-        """Returns the approximate standard deviation of every level's privacy loss."""
+    def spreads_of(
+        self, people: Population, indices: Sequence[int] | None = None
+    ) -> list[float]:
+        """Returns the approximate standard deviation of privacy losses.
+
+        Args:
+            people: The population.
+            indices: Positions of levels; by default all.
+        """
         exposure = self.exposure(people)
         shuffles = self.rounds * self.coordinates * exposure.coordinates
         shuffles *= exposure.randomizer.changes
-        profiles = self._once(people, range(people.num_levels), shuffles)
+        together = range(people.num_levels) if indices is None else indices
+        profiles = self._once(people, together, shuffles)
         return [once.spread * math.sqrt(shuffles) for once in profiles]
 
     def estimates_of(
@@ -112,10 +118,9 @@ class Promise:
                 once.estimate(target)
                 for once, target in zip(profiles, targets, strict=True)
             ]
-        quick = [estimated_profile(once, _ESTIMATED_EVALUATIONS) for once in profiles]
         return [
-            composed_profile(once, times, self.delta)(target)
-            for once, target in zip(quick, targets, strict=True)
+            composed_profile(estimated_profile(once), times, self.delta)(target)
+            for once, target in zip(profiles, targets, strict=True)
         ]
 
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:

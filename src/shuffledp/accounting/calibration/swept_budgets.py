@@ -22,7 +22,11 @@ _MAX_ESTIMATED = 10
 
 
 def swept_budgets(
-    excess: TargetExcess, start: Floats, *, accuracy: float, is_estimated: bool = False
+    excess: TargetExcess,
+    start: Floats,
+    *,
+    accuracy: float,
+    of_level: Callable[[Population, int, float], float] | None = None,
 ) -> Floats:
     """Returns budgets, each about the largest given the others, shape (levels,).
 
@@ -30,14 +34,14 @@ def swept_budgets(
         excess: By about which factor budgets are too large.
         start: Budgets to begin with, shape (levels,).
         accuracy: Budgets that move by less, as a logarithm, have settled.
-        is_estimated: Whether estimates are enough.
+        of_level: About the excess of one level among people, with a budget, where that is
+            enough; by default the certified one.
 
     Raises:
         CertificationError: If nothing is estimated, or estimates do not settle.
     """
-    excess_of_level = (
-        excess.estimated_of_level if is_estimated else excess.certified_of_level
-    )
+    is_estimated = of_level is not None
+    excess_of_level = of_level or excess.certified_of_level
     counts, accuracy = excess.counts, max(accuracy, excess.margin)
     budgets, damping, moved, before = start, 1.0, np.inf, np.zeros(start.size)
     least_width = _WIDTH * accuracy

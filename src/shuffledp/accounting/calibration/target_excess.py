@@ -4,6 +4,7 @@ The certified bounds are what targets are kept by. Estimates of them are far qui
 normal losses, which take no bound at all, quicker still: searches begin with these.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -76,6 +77,13 @@ class TargetExcess:
         # slope sends Newton's method to the largest budget of all.
         np.clip(excess, _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS, out=excess)
         return excess
+
+    def normal_of_level(self, people: Population, index: int, budget: float) -> float:
+        """Returns the same of one level with this budget, others fixed."""
+        changed, position = with_budget(people, index, budget)
+        (spread,) = self._promise.spreads_of(changed, [position])
+        excess = math.log(max(spread, 1e-300)) - float(self._spreads[index])
+        return min(max(excess, _LEAST_NORMAL_EXCESS), _MOST_NORMAL_EXCESS)
 
     def estimated(self, log_budgets: Floats) -> Floats:
         """Returns about the certified excess, quickly.
