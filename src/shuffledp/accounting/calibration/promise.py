@@ -78,12 +78,12 @@ class Promise:
             people: The population.
             indices: Positions of levels; by default all.
         """
-        exposure = self.exposure(people)
-        shuffles = self.rounds * self.coordinates * exposure.coordinates
-        shuffles *= exposure.randomizer.changes
+        shuffles = self.num_reports * self.exposure(people).randomizer.changes
         together = range(people.num_levels) if indices is None else indices
-        profiles = self._once(people, together, shuffles)
-        return [once.spread * math.sqrt(shuffles) for once in profiles]
+        return [
+            once.spread * math.sqrt(shuffles)
+            for once in self._once(people, together, shuffles)
+        ]
 
     def estimates_of(
         self,
@@ -102,8 +102,7 @@ class Promise:
             CertificationError: Where nothing is estimated, as of several shuffles whose
                 bounds are quick.
         """
-        exposure = self.exposure(people)
-        times = self.rounds * self.coordinates * exposure.coordinates
+        exposure, times = self.exposure(people), self.num_reports
         shuffles = times * exposure.randomizer.changes
         together = list(range(len(targets)) if indices is None else indices)
         parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
@@ -149,8 +148,7 @@ class Promise:
             most_evaluations: Of one shuffle's profile, where it is composed; fewer make
                 bounds a little larger.
         """
-        exposure = self.exposure(people)
-        times = self.rounds * self.coordinates * exposure.coordinates
+        exposure, times = self.exposure(people), self.num_reports
         shuffles = times * exposure.randomizer.changes
         # Together, what the levels have in common is prepared once.
         parts = [order] if exposure.mode == "agnostic" else [[i] for i in order]
@@ -196,13 +194,10 @@ class Promise:
         It is a function of the number of evaluations, of which none is made twice.
         """
         (once,) = self._once(people, [index], shuffles)
+        aim = Aim(shuffles, self.delta)
         return functools.cache(
-            lambda most_evaluations: losses_of(
-                once,
-                shuffles,
-                self.delta,
-                most_evaluations=most_evaluations,
-                aim=Aim(shuffles, self.delta),
+            lambda number: losses_of(
+                once, shuffles, self.delta, most_evaluations=number, aim=aim
             )
         )
 
@@ -251,8 +246,7 @@ class Promise:
 
     def is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
         """Returns whether no local budget, of all collections, exceeds its target."""
-        exposure = self.exposure(people)
-        times = self.rounds * self.coordinates * exposure.coordinates
+        exposure, times = self.exposure(people), self.num_reports
         budgets = people.epsilons[: len(targets)].tolist()
         return exposure.randomizer.delta_local == 0.0 and all(
             total_budget(times, budget) <= target
