@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from shuffledp.accounting.rounds.composed_profile import ComposedProfile
-from shuffledp.accounting.rounds.node_choice import loss_distribution
+from shuffledp.accounting.rounds.node_choice import Aim, loss_distribution
 from shuffledp.accounting.rounds.total_budget import divergence_of_budget
 from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
 from shuffledp_papers.bounds.invert import epsilon_at
@@ -61,7 +61,10 @@ class ComposedBound(PublishedBound):
                 return divergence_of_budget(budget, epsilon)
 
         losses = loss_distribution(
-            profile, ceiling=budget, negligible=_NEGLIGIBLE * delta / self.rounds
+            profile,
+            ceiling=budget,
+            negligible=_NEGLIGIBLE * delta / self.rounds,
+            aim=Aim(self.rounds, delta),
         )
         composed = ComposedProfile(losses, self.rounds, math.inf)
         return epsilon_at(composed.delta, delta, ceiling=self.rounds * budget)
