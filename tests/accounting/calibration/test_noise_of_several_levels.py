@@ -2,16 +2,21 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting import upper_profiles
+from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.budget_starts import BudgetStarts
 from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.target_excess import TargetExcess
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.noise_blanket import NoiseBlanketBound, noise_blanket
 from shuffledp.cover import NoiseDensities
-from shuffledp.population import Population
+from shuffledp.population import MAX_BUDGET, Population
 
 LAPLACE = sdp.Mean(0, 1, randomizer=sdp.Laplace())
 
@@ -54,3 +59,17 @@ def test_estimates_take_no_blanket_in_steps(searched: list[int]) -> None:
     Promise(LAPLACE, 1e-6).estimates_of(people, [0.1, 0.2])
 
     assert searched == []
+
+
+def test_normal_losses_far_from_the_start_are_swept() -> None:
+    targets = [0.00032, 0.00034, 0.00064, 0.00512, 0.01026, 0.12716, 0.248]
+    promise, counts = Promise(sdp.Gaussian(), 1e-6), np.full(7, 14_285_714)
+    budgets = BudgetRange(7, MAX_BUDGET)
+    excess = TargetExcess(promise, counts, targets, budgets)
+    search = NewtonSearch(budgets)
+    # A budget of 0.0003 would have to become 2, and another one 300.
+    assert search.solve(np.log(targets), excess.normal, 1e-3) is None
+
+    log_budgets = BudgetStarts(excess, search).normal(np.log(targets))
+
+    assert search.largest_excess(log_budgets, excess.normal(log_budgets)) < 2e-3
