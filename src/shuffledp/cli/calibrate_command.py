@@ -11,13 +11,13 @@ from shuffledp.accounting.calibration.calibrated_population import (
     level_records,
 )
 from shuffledp.accounting.calibration.calibration import (
-    composable_rounds,
     largest_budget,
     largest_budgets,
     largest_scale,
     most_rounds,
     smallest_crowd,
 )
+from shuffledp.accounting.calibration.kept_rounds import composable_rounds
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json

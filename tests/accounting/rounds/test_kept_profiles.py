@@ -1,5 +1,6 @@
 """Composed profiles are kept for the same question, and for no other one."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting.rounds import kept_profiles
 from shuffledp.accounting.rounds.composed_profile import composed_profile
-from shuffledp.accounting.rounds.kept_profiles import kept_profile
+from shuffledp.accounting.rounds.kept_profiles import keeping_profiles, kept_profile
 from shuffledp.accounting.upper_profile import Profile, UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
@@ -19,8 +20,8 @@ DEVICE = sdp.Laplace()
 
 
 @pytest.fixture
-def composed(monkeypatch: pytest.MonkeyPatch) -> list[UpperProfile]:
-    """What was composed; nothing is known from before."""
+def composed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[UpperProfile]]:
+    """What was composed for one question."""
     asked: list[UpperProfile] = []
 
     def counted(upper: UpperProfile, times: int, delta: float) -> Profile:
@@ -28,8 +29,8 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[UpperProfile]:
         return composed_profile(upper, times, delta)
 
     monkeypatch.setattr(kept_profiles, "composed_profile", counted)
-    monkeypatch.setattr(kept_profiles, "_known", type(kept_profiles._known)())
-    return asked
+    with keeping_profiles():
+        yield asked
 
 
 def profile_of(
@@ -93,13 +94,47 @@ def test_searches_and_single_shuffles_and_many_levels_are_not_kept(
         profile_of(people=many)
 
     assert len(composed) == 6
-    assert not kept_profiles._known
+    assert not kept_profiles._known.get()
 
 
 def test_few_profiles_are_kept(composed: list[UpperProfile]) -> None:
     for count in range(1, 67):
         profile_of(people=sdp.Population.from_counts({0.5: 50 + count}), evaluations=5)
 
-    assert len(kept_profiles._known) == 64
+    assert len(kept_profiles._known.get() or {}) == 64
     profile_of(people=sdp.Population.from_counts({0.5: 51}), evaluations=5)
     assert len(composed) == 67
+
+
+def test_nothing_is_kept_from_one_question_to_the_next(
+    composed: list[UpperProfile],
+) -> None:
+    profile_of()
+
+    with keeping_profiles():
+        profile_of()
+
+    assert len(composed) == 2
+    profile_of()
+    assert len(composed) == 2
+
+
+def test_a_mechanism_that_changes_is_accounted_anew() -> None:
+    class Louder(sdp.Laplace):
+        factor = 1.0
+
+        def covers(self, target_users: Any, population: Any, *, delta: float) -> Any:
+            louder = sdp.Population(
+                population.epsilons * self.factor, population.counts
+            )
+            levels = [level * self.factor for level in target_users]
+            return super().covers(levels, louder, delta=delta)
+
+    device = Louder()
+    promise = sdp.Promise(device, delta=1e-6, rounds=3)
+    before = promise.delta_of(PEOPLE, 0, 0.2)
+    sdp.largest_scale(promise, PEOPLE, [0.4, 0.8])
+
+    type(device).factor = 1.5
+
+    assert promise.delta_of(PEOPLE, 0, 0.2) > before

@@ -19,7 +19,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from shuffledp.accounting.accounting_query import MAX_TIMES
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import (
     LargestExcess,
@@ -33,9 +32,13 @@ from shuffledp.accounting.calibration.fitted_budgets import (
     fitted_budgets,
     kept_budgets,
 )
-from shuffledp.accounting.calibration.kept_rounds import most_kept_rounds
+from shuffledp.accounting.calibration.kept_rounds import (
+    composable_rounds,
+    most_kept_rounds,
+)
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.epsilon_solver import round_down
+from shuffledp.accounting.rounds.kept_profiles import keeping_profiles
 from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
@@ -48,6 +51,7 @@ _START_WIDTH = 0.01
 _MANY_USERS = 10**9
 
 
+@keeping_profiles()
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
     """Returns the largest local budgets that keep a central target per level.
 
@@ -85,6 +89,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     return replace(promise.answer(start, wanted), is_largest=True)
 
 
+@keeping_profiles()
 def largest_budget(
     promise: Promise, people: Population, level: float, target: float
 ) -> Calibration:
@@ -117,6 +122,7 @@ def largest_budget(
     return promise.answer(changed, goals)
 
 
+@keeping_profiles()
 def largest_scale(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> tuple[float, Calibration]:
@@ -160,6 +166,7 @@ def largest_scale(
     return factor, promise.answer(scaled(factor), wanted)
 
 
+@keeping_profiles()
 def smallest_crowd(
     promise: Promise,
     people: Population,
@@ -240,6 +247,7 @@ def smallest_crowd(
     return promise_to(smallest).answer(smallest, wanted)
 
 
+@keeping_profiles()
 def most_rounds(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> tuple[int, Calibration]:
@@ -271,19 +279,6 @@ def most_rounds(
 
     most = composable_rounds(promise, people)
     return most_kept_rounds(promise, people, wanted, most)
-
-
-def composable_rounds(promise: Promise, people: Population) -> int:
-    """Returns the most rounds of these people that one certificate can state.
-
-    Args:
-        promise: Protocol; its `rounds` is ignored.
-        people: The population.
-    """
-    exposure = promise.exposure(people)
-    return MAX_TIMES // (
-        promise.coordinates * exposure.coordinates * exposure.randomizer.changes
-    )
 
 
 def _targets_of(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from shuffledp.accounting.accounting_query import MAX_TIMES
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import normal_spread
 from shuffledp.accounting.calibration.promise import Promise
@@ -63,6 +64,19 @@ def most_kept_rounds(
             if more > rounds:
                 return more, replace(promise, rounds=more).answer(people, targets)
     return rounds, calibration
+
+
+def composable_rounds(promise: Promise, people: Population) -> int:
+    """Returns the most rounds of these people that one certificate can state.
+
+    Args:
+        promise: Protocol; its `rounds` is ignored.
+        people: The population.
+    """
+    exposure = promise.exposure(people)
+    return MAX_TIMES // (
+        promise.coordinates * exposure.coordinates * exposure.randomizer.changes
+    )
 
 
 def _raised(
