@@ -172,7 +172,7 @@ class Promise:
     def _composed(
         self, people: Population, index: int, once: UpperProfile, times: int
     ) -> Callable[[float], float]:
-        """Returns the certified profile of one level, of which `once` is one shuffle."""
+        """Returns the certified profile of a level, whose profile once is `once`."""
         population, position = self.exposure(people).hiding_population(index)
         absent = min(self.absent, population.num_users - 1)
         return kept_profile(once, population, position, absent, times, self.delta)

@@ -61,8 +61,8 @@ class Aim:
     def tilts(self, distribution: LossDistribution) -> tuple[Floats, float] | None:
         """Returns under which tilts the losses make up the tail there, shape (tilts,).
 
-        And the variance of a normal loss of which that would be so: of others a chord adds
-        as large a part to epsilon as to that.
+        And the variance of a normal loss with the same tail: a chord adds as large a part
+        to epsilon as it would add to that.
 
         None where few losses make up the tail, as of rough chords, or far ones begin to:
         a sum may be that of one of these and of small ones.

@@ -181,12 +181,12 @@ def noise_blanket(
         probabilities, numbers = others.groups(group)
         if float(probabilities @ numbers) < _FEWEST_MESSAGES:
             return bound
-        found = NoiseBlanketBound(
+        candidate = NoiseBlanketBound(
             noise, density, probabilities, numbers.astype(np.float64), is_composed
         )
         # A search may end at another blanket than the one before it, and a worse one.
-        if bound is None or not bound.estimate(epsilon) <= found.estimate(epsilon):
-            bound = found
+        if bound is None or not bound.estimate(epsilon) <= candidate.estimate(epsilon):
+            bound = candidate
     return bound
 
 
