@@ -16,6 +16,7 @@ from shuffledp.accounting.calibration.target_excess import TargetExcess
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.noise_blanket import NoiseBlanketBound, noise_blanket
 from shuffledp.cover import NoiseDensities
+from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 
 LAPLACE = sdp.Mean(0, 1, randomizer=sdp.Laplace())
@@ -73,3 +74,23 @@ def test_normal_losses_far_from_the_start_are_swept() -> None:
     log_budgets = BudgetStarts(excess, search).normal(np.log(targets))
 
     assert search.largest_excess(log_budgets, excess.normal(log_budgets)) < 2e-3
+
+
+def test_budgets_are_found_at_deltas_far_below_their_own() -> None:
+    # Normal noise whose devices keep 1e-6 shows a few people more than their budgets.
+    targets = {0.0502: 3, 0.259: 399}
+    promise = Promise(sdp.Gaussian(), 1e-50)
+    assert not promise.kept(Population.from_counts(targets), list(targets))
+
+    answer = largest_budgets(promise, targets)
+
+    for level, target in zip(answer.guarantee.levels, targets, strict=True):
+        assert level.epsilon_central is not None
+        assert 0.999 * target < level.epsilon_central <= target
+
+
+def test_targets_that_no_budgets_are_known_to_keep_are_refused() -> None:
+    promise = Promise(sdp.Gaussian(), 1e-290)
+
+    with pytest.raises(CertificationError, match="ask for a larger delta"):
+        largest_budgets(promise, {1e-6: 1, 2e-6: 1})

@@ -31,6 +31,8 @@ _MOST_SCALED = 8.0
 _LEAST_SHRINK = 1e-6
 # Of one report's profile, where that is enough to certify several.
 _FEW_EVALUATIONS = 24
+# Of targets, until they are kept as budgets.
+_MOST_HALVINGS = 6
 # With a larger one nearly every message is a value without noise.
 _LARGEST_USED = 50.0
 
@@ -55,8 +57,14 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     if promise.kept(people, wanted):
         return targets
     if reports == 1:
+        # Budgets with a delta of their own keep less than themselves at a smaller one.
+        for halvings in range(1, _MOST_HALVINGS + 1):
+            smaller = rounded_population(targets.epsilons / 2.0**halvings, counts)
+            if promise.kept(smaller, wanted):
+                return smaller
         raise CertificationError(
-            "Expected a randomizer whose local budgets keep their own values centrally."
+            f"No budgets are known that keep these targets at delta {promise.delta:g}: "
+            "ask for a larger delta, or for larger targets."
         )
     # The budgets of all reports of a person add up to no more than the target.
     shared = rounded_population(targets.epsilons / reports, counts)
