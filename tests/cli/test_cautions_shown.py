@@ -59,7 +59,7 @@ def test_the_report_and_the_terminal_say_the_same(
         # One bit per coordinate is the quickest to certify.
         (
             ("apes", "--rounds", "1", "--framework", "one-bit-apes"),
-            "central epsilon of 21.5",
+            "central epsilon of 21.6",
         ),
         (("apes", "--rounds", "1", "--framework", "pldp"), "local epsilon of"),
         (("shuffled-sgd", "--epochs", "1"), "local epsilon of"),

@@ -56,24 +56,17 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
         return targets
     if promise.kept(people, wanted):
         return targets
-    if reports == 1:
-        # Budgets with a delta of their own keep less than themselves at a smaller one.
-        for halvings in range(1, _MOST_HALVINGS + 1):
-            smaller = rounded_population(targets.epsilons / 2.0**halvings, counts)
-            if promise.kept(smaller, wanted):
-                return smaller
-        raise CertificationError(
-            f"No budgets are known that keep these targets at delta {promise.delta:g}: "
-            "ask for a larger delta, or for larger targets."
-        )
-    # The budgets of all reports of a person add up to no more than the target.
-    shared = rounded_population(targets.epsilons / reports, counts)
-    if not promise.kept(shared, wanted):
-        raise CertificationError(
-            f"Expected fewer than {reports:,} reports of each person: the targets are not "
-            "kept after these, neither as local budgets nor in equal shares."
-        )
-    return shared
+    # The budgets of all reports of a person add up to no more than the target; those with a
+    # delta of their own keep less than themselves at a smaller one.
+    for halvings in range(int(reports == 1), _MOST_HALVINGS + 1):
+        share = targets.epsilons / (reports * 2.0**halvings)
+        people = rounded_population(share, counts)
+        if promise.kept(people, wanted):
+            return people
+    raise CertificationError(
+        f"No budgets are known that keep these targets at delta {promise.delta:g}: ask for "
+        "a larger delta, larger targets or fewer reports of each person."
+    )
 
 
 def fitted_budgets(
