@@ -19,11 +19,9 @@ foundations of differential privacy", Theorem A.1, for the classical one.
 The cover is derived in normal_cover.py.
 """
 
-import functools
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -54,37 +52,15 @@ from shuffledp.randomizers.normal_divergence import (
     SENSITIVITY_ERROR,
     normal_divergence,
     sensitivity_of_many_levels,
-    sensitivity_per_deviation,
+)
+from shuffledp.randomizers.normal_sensitivity import (
+    Calibration,
+    sensitivities,
+    sensitivity,
 )
 from shuffledp.randomizers.sampled_cells import MessageCounts, draw_normal_cells
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
-
-Calibration: TypeAlias = Literal["exact", "classical"]
-
-
-def classical_sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
-    """Returns the mu of the classical formula.
-
-    >>> classical_sensitivity_per_deviation(np.array([1.0]), 1e-10)
-    array([0.14665...])
-
-    Args:
-        epsilons: Local budgets, any shape.
-        delta_local: In (0, 1).
-
-    Raises:
-        InvalidInputError: At levels where so much noise does not keep delta_local.
-    """
-    mu: Floats = epsilons / math.sqrt(2.0 * math.log(1.25 / delta_local))
-    # The formula is proven for eps <= 1 only: at every level the exact delta decides.
-    # Written this way round, it refuses NaN, too.
-    if not np.all((mu > 0.0) & (normal_divergence(mu, epsilons) <= delta_local)):
-        raise InvalidInputError(
-            "Expected levels above 0 at which classical noise keeps delta_local = "
-            f"{delta_local:g}, as it does up to 1; exact calibration keeps it at any."
-        )
-    return mu
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,25 +257,7 @@ class Gaussian(AddedNoise):
 
     def _sensitivities(self, epsilons: Floats) -> Floats:
         """Returns mu of each level: all that runs and all that is proven rests on it."""
-        if epsilons.size > _FEW_LEVELS:
-            return _LENGTHS[self.calibration](epsilons, self.delta_local)
-        # Target users ask for their own, one by one, and searches for the same again.
-        levels = epsilons.ravel().tolist()
-        known = np.array([self._sensitivity(level) for level in levels])
-        return known.reshape(epsilons.shape)
+        return sensitivities(epsilons, self.delta_local, self.calibration)
 
     def _sensitivity(self, level: float) -> float:
-        return _sensitivity(level, self.delta_local, self.calibration)
-
-
-# Numbers for so few levels are looked up.
-_FEW_LEVELS = 16
-_LENGTHS: dict[str, Callable[[Floats, float], Floats]] = {
-    "exact": sensitivity_per_deviation,
-    "classical": classical_sensitivity_per_deviation,
-}
-
-
-@functools.lru_cache(maxsize=4096)
-def _sensitivity(level: float, delta_local: float, calibration: Calibration) -> float:
-    return float(_LENGTHS[calibration](np.array([level]), delta_local)[0])
+        return sensitivity(level, self.delta_local, self.calibration)

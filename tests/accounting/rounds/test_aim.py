@@ -20,9 +20,9 @@ def losses_of(
     *,
     evaluations: int = 200,
 ) -> tuple[LossDistribution, int]:
-    """Returns the loss of the first level, and how often its bound was evaluated."""
+    """Returns the loss of the last level, and how often its bound was evaluated."""
     promise, asked = Promise(device, delta, rounds=shuffles), list[float]()
-    once = promise.profile(people, 0, 1)
+    once = promise.profile(people, people.num_levels - 1, 1)
 
     def counted(epsilon: float) -> float:
         asked.append(epsilon)
@@ -30,7 +30,7 @@ def losses_of(
 
     losses = loss_distribution(
         counted,
-        ceiling=float(people.epsilons[0]),
+        ceiling=float(people.epsilons[-1]),
         negligible=1e-3 * delta / shuffles,
         evaluations=evaluations,
         aim=aim,
@@ -93,10 +93,9 @@ def test_where_few_losses_make_up_the_tail_no_tilt_is_known() -> None:
 
 
 def test_far_losses_that_begin_to_matter_are_no_normal_ones() -> None:
-    # A dense part of small losses, and one far loss that decides as well at tiny deltas.
-    device = sdp.SubsetSelection(17, 4)
-    people = sdp.Population.from_counts({5.8479: 1_000, 9.0: 2_000})
-    delta = 4e-147
+    # Many small losses, and a far one: five that make 5.15 are one of these and four small.
+    device, delta = sdp.SubsetSelection(17, 4), 4e-147
+    people = sdp.Population.from_counts(dict.fromkeys((0.1181, 2.5176, 5.8479), 1_000))
 
     aimed, _ = losses_of(device, people, 5, delta, Aim(5, delta))
 

@@ -99,8 +99,7 @@ class Promise:
             indices: Positions of these levels; by default the first ones.
 
         Raises:
-            CertificationError: Where nothing is estimated, as of several shuffles whose
-                bounds are quick.
+            CertificationError: Where nothing is estimated.
         """
         exposure, times = self.exposure(people), self.num_reports
         shuffles = times * exposure.randomizer.changes
