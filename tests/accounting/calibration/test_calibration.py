@@ -15,7 +15,7 @@ from shuffledp.accounting.calibration.calibration import (
     most_rounds,
     smallest_crowd,
 )
-from shuffledp.accounting.calibration.calibration_search import LargestExcess
+from shuffledp.accounting.calibration.largest_excess import LargestExcess
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 

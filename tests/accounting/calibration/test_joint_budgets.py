@@ -167,7 +167,7 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [0.2, 0.4]
     jointly = joint_budgets(promise, counts, targets, np.array(targets))
 
-    monkeypatch.setattr("shuffledp.accounting.calibration.newton_search._MAX_STEPS", 0)
+    monkeypatch.setattr("shuffledp.accounting.calibration.newton_search.MAX_STEPS", 0)
     monkeypatch.setattr(
         "shuffledp.accounting.calibration.newton_search._JUMP_ACCURACY", 0.0
     )

@@ -40,7 +40,11 @@ def test_what_cannot_be_estimated_is_refused_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refused(
-        self: Promise, people: Population, targets: Sequence[float]
+        self: Promise,
+        people: Population,
+        targets: Sequence[float],
+        *,
+        in_steps: bool,
     ) -> list[float]:
         raise CertificationError("Nothing is estimated here.")
 

@@ -6,10 +6,8 @@ from typing import Literal
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.calibration.calibration_search import (
-    LargestExcess,
-    excess_of,
-)
+from shuffledp.accounting.calibration.calibration_search import excess_of
+from shuffledp.accounting.calibration.largest_excess import LargestExcess
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import Population
 

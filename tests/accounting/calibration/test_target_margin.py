@@ -16,7 +16,7 @@ LAPLACE = sdp.Mean(0, 1, randomizer=sdp.Laplace())
     ("protocol", "num_levels", "rounds", "margin"),
     [
         (LAPLACE, 2, 1, 2e-4),
-        (sdp.Gaussian(), 8, 12, 2e-4),
+        (sdp.Gaussian(), 8, 12, 4e-4),
         (sdp.UnaryEncoding(4), 1, 1, 2e-4),
         (sdp.Frequency(4), 2, 1, 0.0),
         (sdp.Frequency(4), 2, 12, 3e-5),

@@ -9,8 +9,9 @@ from contextlib import suppress
 
 import numpy as np
 
+from shuffledp.accounting.calibration.calibration_search import largest
 from shuffledp.accounting.calibration.common_budgets import common_budgets
-from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.newton_search import MAX_STEPS, NewtonSearch
 from shuffledp.accounting.calibration.saturated_budgets import (
     free_levels,
     saturated_budgets,
@@ -22,10 +23,14 @@ from shuffledp.types import Floats
 
 # Accuracy of the start, which assumes normal losses.
 _START_ACCURACY = 1e-3
+# Of a common factor of all budgets, where that search begins.
+_SCALE_WIDTH = 0.05
 # Of sweeps by normal losses, from which Newton's method goes on.
 _SWEPT_ACCURACY = 1e-2
 # Of the place where estimates of the bounds are used up, and of one that takes many.
 _ESTIMATE_ACCURACY, _ROUGH_ACCURACY = 1e-4, 1e-3
+# Steps of estimates that are composed, of noise, each of which takes a while.
+_FEW_STEPS = 14
 # Estimates whose solution leaves a larger excess are corrected, so often.
 ROUGH_EXCESS, _MAX_CORRECTIONS = 1e-3, 3
 
@@ -71,7 +76,8 @@ class BudgetStarts:
         excess_at = self._excess.normal
         log_budgets = None
         with suppress(CertificationError):
-            log_budgets = self._search.solve(start, excess_at, _START_ACCURACY)
+            first = self._scaled(start) if self._excess.is_noise else start
+            log_budgets = self._search.solve(first, excess_at, _START_ACCURACY)
         if log_budgets is None:
             # Far from the start, or where one budget hides many levels: level by level.
             with suppress(CertificationError):
@@ -87,8 +93,30 @@ class BudgetStarts:
                 )
         if log_budgets is None:
             return None
+        return log_budgets, self._normal_slopes(log_budgets)
+
+    def _scaled(self, start: Floats) -> Floats:
+        """Returns budgets moved by one factor, to where a normal loss uses a target up."""
+        log_highest = self._excess.range.log_highest
+
+        def moved(factor: float) -> Floats:
+            return np.minimum(start + np.log(factor), log_highest)
+
+        factor = largest(
+            lambda factor: float(self._excess.normal(moved(factor)).max()),
+            1.0,
+            float(np.exp(log_highest[0] - start[0])),
+            _SCALE_WIDTH,
+        )
+        log_budgets: Floats = np.log(self._excess.range.ordered(np.exp(moved(factor))))
+        return log_budgets
+
+    def _normal_slopes(self, log_budgets: Floats) -> Floats:
+        """Returns about the slopes of the excess there, as if losses were normal."""
+        excess_at = self._excess.normal
         self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
-        return log_budgets, self._search.slopes * self._excess.steepness[:, None]
+        slopes: Floats = self._search.slopes * self._excess.steepness[:, None]
+        return slopes
 
     def estimated(self, start: Floats) -> Floats:
         """Returns where about no excess is left, as estimated, with the slopes there.
@@ -100,14 +128,39 @@ class BudgetStarts:
             CertificationError: If there is no such place, or no estimate.
         """
         excess_at = self.estimated_excess
+        is_slow = self._excess.is_composed_noise
         log_budgets = self._search.solve(
-            self.normal(start), excess_at, _ESTIMATE_ACCURACY
+            self.normal(start),
+            excess_at,
+            _ESTIMATE_ACCURACY,
+            most_steps=_FEW_STEPS if is_slow else MAX_STEPS,
         )
-        self._search.forget_sensitive_levels()
+        if not is_slow:
+            self._search.forget_sensitive_levels()
         if log_budgets is None:
             raise CertificationError("No budgets would do for estimated bounds.")
+        if is_slow:
+            with suppress(CertificationError):
+                return self._refined(log_budgets)
         self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         return log_budgets
+
+    def _refined(self, log_budgets: Floats) -> Floats:
+        """Returns where about no excess of noise is left, with the slopes there.
+
+        Raises:
+            CertificationError: If there is no such place, or no estimate.
+        """
+        margin = self._excess.margin
+        refined = self._search.solve(
+            log_budgets,
+            lambda budgets: self._excess.estimated_in_steps(budgets) + margin,
+            _ROUGH_ACCURACY,
+        )
+        if refined is None:
+            raise CertificationError("No budgets would do for blankets in steps.")
+        self._search.slopes = self._normal_slopes(refined)
+        return refined
 
     def saturated(self, start: Floats) -> Floats:
         """Returns where the first levels use up their targets, as estimated, if the others

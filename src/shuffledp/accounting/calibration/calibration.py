@@ -21,7 +21,7 @@ import numpy as np
 
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import (
-    LargestExcess,
+    WIDTH,
     largest,
     largest_one,
     normal_spread,
@@ -36,7 +36,12 @@ from shuffledp.accounting.calibration.kept_rounds import (
     composable_rounds,
     most_kept_rounds,
 )
+from shuffledp.accounting.calibration.largest_excess import (
+    LargestExcess,
+    largest_for_all,
+)
 from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.target_margin import target_margin
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.rounds.kept_profiles import keeping_profiles
 from shuffledp.arguments import expect_instance, expect_mapping
@@ -150,18 +155,19 @@ def largest_scale(
     if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected a person with a budget to scale, got 0 only.")
     max_factor, excess = MAX_BUDGET / highest, LargestExcess(promise, wanted)
-    spreads = [normal_spread(target, promise.delta) for target in wanted]
-
-    def usual_excess(factor: float) -> float:
-        ratios = np.divide(promise.spreads_of(scaled(factor)), spreads)
-        return math.log(max(float(ratios.max()), _SMALLEST_BUDGET))
-
     start = 1.0
     # As if losses were normal: fewer factors are certified.
     with suppress(CertificationError):
-        start = largest(usual_excess, start, max_factor, _START_WIDTH)
-    factor = largest(
-        lambda factor: excess.at(scaled(factor)), start, max_factor, rounded=round_down
+        start = largest(
+            lambda factor: excess.usual(scaled(factor)), start, max_factor, _START_WIDTH
+        )
+    factor = largest_for_all(
+        excess,
+        lambda factor: (scaled(factor), None),
+        start,
+        max_factor,
+        max(WIDTH, target_margin(promise, people.num_levels)),
+        rounded=round_down,
     )
     return factor, promise.answer(scaled(factor), wanted)
 
@@ -214,12 +220,9 @@ def smallest_crowd(
 
     worst = LargestExcess(promise, wanted)
 
-    def excess(share: float) -> float:
-        try:
-            crowd = population(round(1.0 / share))
-            return worst.at(crowd, absent=promise_to(crowd).absent)
-        except PopulationError:  # Fewer than the protocol can do with.
-            return 1.0
+    def people_at(share: float) -> tuple[Population, int]:
+        crowd = population(round(1.0 / share))
+        return crowd, promise_to(crowd).absent
 
     fewest = max(people.num_levels, 2) + promise.absent
     ratio = max(
@@ -231,15 +234,17 @@ def smallest_crowd(
     start = min(max(ratio**2 * _MANY_USERS, fewest), MAX_USERS)
     try:
         # The fewer people, the larger what one of them is of all.
-        share = largest(
-            excess,
+        share = largest_for_all(
+            worst,
+            people_at,
             1.0 / start,
             1.0 / fewest,
             0.4 / MAX_USERS,
             rounded=lambda share: 1.0 / round(1.0 / share),
         )
     except CertificationError as error:
-        if excess(1.0 / MAX_USERS) <= 0.0:
+        most, absent = people_at(1.0 / MAX_USERS)
+        if worst.at(most, absent=absent) <= 0.0:
             raise
         few = f"Even {MAX_USERS:g} people do not keep these targets."
         raise CertificationError(few) from error

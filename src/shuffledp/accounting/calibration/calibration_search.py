@@ -3,7 +3,6 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -97,46 +96,6 @@ def level_excess(
     """Returns the certified excess of one level with this budget, others fixed."""
     changed, position = with_budget(people, index, budget)
     return excess_of(promise.delta_of(changed, position, target), promise.delta)
-
-
-class LargestExcess:
-    """The excess of the level that misses its target most, or of one that misses it.
-
-    Whether all levels keep their targets is what searches rest on. Those that were nearest
-    to missing theirs are asked first, as one that does tells enough.
-
-    Args:
-        promise: Protocol and delta.
-        targets: Central epsilon of each level.
-    """
-
-    def __init__(self, promise: Promise, targets: Sequence[float]) -> None:
-        self._promise, self._targets = promise, targets
-        self._order = list(range(len(targets)))
-
-    def at(self, people: Population, *, absent: int | None = None) -> float:
-        """Returns the excess among these people, above 0 if a level misses its target.
-
-        Args:
-            people: The population.
-            absent: How many of the others may be absent; the promise's number by default.
-        """
-        promise = self._promise
-        if absent is not None:
-            promise = replace(promise, absent=absent)
-        if promise.is_kept_locally(people, self._targets):
-            return excess_of(0.0, promise.delta)
-        order = self._order
-        largest_excess = -math.inf
-        deltas = promise.one_by_one(people, self._targets, order)
-        for index, delta in zip(order, deltas, strict=False):
-            excess = excess_of(delta, promise.delta)
-            if excess > largest_excess:
-                largest_excess, first = excess, index
-            if excess > 0.0:
-                break
-        self._order = [first, *(index for index in order if index != first)]
-        return largest_excess
 
 
 def with_budget(

@@ -13,12 +13,12 @@ import numpy as np
 
 from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.accounting.calibration.calibrated_population import rounded_population
-from shuffledp.accounting.calibration.calibration_search import LargestExcess, largest
 from shuffledp.accounting.calibration.joint_budgets import (
     estimated_budgets,
     joint_budgets,
 )
 from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.scaled_budgets import scaled_budgets
 from shuffledp.accounting.calibration.target_margin import target_margin
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import CertificationError
@@ -26,11 +26,11 @@ from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats, Ints
 
 # Budgets beyond this are not tried where only a common factor is looked for.
-_MOST_SCALED = 8.0
+_MOST_SCALED, _SCALE_WIDTH = 8.0, 1e-3
 # How much smaller budgets are tried first where those of a search miss a target.
 _LEAST_SHRINK = 1e-6
 # Of one report's profile, where that is enough to certify several.
-_FEW_EVALUATIONS = 24
+_FEW_EVALUATIONS, _LARGER = 24, 1.05
 # Of targets, until they are kept as budgets.
 _MOST_HALVINGS = 6
 # With a larger one nearly every message is a value without noise.
@@ -50,18 +50,20 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     wanted, counts = targets.epsilons.tolist(), targets.counts
     people = rounded_population(targets.epsilons, counts)
     reports = promise.num_reports
-    # A few reports among many people keep the targets themselves as budgets: far from
-    # them, as few evaluations tell.
-    if reports > 1 and promise.kept(people, wanted, most_evaluations=_FEW_EVALUATIONS):
-        return targets
-    if promise.kept(people, wanted):
-        return targets
+    # A few reports among many people keep the targets themselves as budgets, or are far
+    # from it, as few evaluations tell, of which epsilons are larger by a hundredth.
+    kept = partial(promise.kept, people, most_evaluations=_FEW_EVALUATIONS)
+    if reports == 1 or kept([_LARGER * target for target in wanted]):
+        if reports > 1 and kept(wanted):
+            return targets
+        if promise.kept(people, wanted):
+            return targets
     # The budgets of all reports of a person add up to no more than the target; those with a
     # delta of their own keep less than themselves at a smaller one.
     for halvings in range(int(reports == 1), _MOST_HALVINGS + 1):
         share = targets.epsilons / (reports * 2.0**halvings)
         people = rounded_population(share, counts)
-        if promise.kept(people, wanted):
+        if promise.kept(people, wanted, most_evaluations=_FEW_EVALUATIONS):
             return people
     raise CertificationError(
         f"No budgets are known that keep these targets at delta {promise.delta:g}: ask for "
@@ -188,15 +190,12 @@ def _scaled_targets(
 
     More noise may give less cover; then only a common factor is searched for.
     """
-
-    def scaled(factor: float) -> Population:
-        return rounded_population(start * factor, counts)
-
-    excess = LargestExcess(promise, wanted)
-    factor = largest(
-        lambda factor: excess.at(scaled(factor)),
-        1.0,
-        max(_MOST_SCALED / float(start[-1]), 1.0),
-        1e-3,
+    budgets = scaled_budgets(
+        promise,
+        counts,
+        wanted,
+        start,
+        width=_SCALE_WIDTH,
+        most_factor=max(_MOST_SCALED / float(start[-1]), 1.0),
     )
-    return scaled(factor)
+    return rounded_population(budgets, counts)

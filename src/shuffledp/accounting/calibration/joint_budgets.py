@@ -19,8 +19,9 @@ import numpy as np
 from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.accounting.calibration.budget_starts import ROUGH_EXCESS, BudgetStarts
 from shuffledp.accounting.calibration.matched_budgets import matched_budgets
-from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.newton_search import MAX_STEPS, NewtonSearch
 from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.scaled_budgets import scaled_budgets
 from shuffledp.accounting.calibration.swept_budgets import swept_budgets
 from shuffledp.accounting.calibration.target_excess import TargetExcess
 from shuffledp.errors import CertificationError
@@ -29,6 +30,10 @@ from shuffledp.types import Floats, Ints
 
 # A step of Newton's method is much longer than what is left after it.
 _STEP_ACCURACY = 2e-6
+# Where bounds are composed, and slow: a step of so many margins leaves less than one.
+_STEP_OVER_MARGIN = 5.0
+# Where each evaluation takes seconds.
+_FEW_STEPS, _SCALE_WIDTH = 6, 5e-3
 # Of budgets that are found level by level: a tenth of what an answer may leave of a target.
 _SWEPT_ACCURACY = 1e-4
 
@@ -56,6 +61,9 @@ def joint_budgets(
         return budgets
     if system.nearest is not None:
         start = system.range.ordered(np.exp(system.nearest))
+    if system.excess.is_composed_noise:
+        # To raise one level after the other would take minutes.
+        return scaled_budgets(promise, counts, targets, start, width=_SCALE_WIDTH)
     return swept_budgets(system.excess, start, accuracy=_SWEPT_ACCURACY)
 
 
@@ -80,7 +88,8 @@ class _System:
         range: The largest budget of each level, and the order of all.
         excess: That of every level.
         nearest: Where the last of Newton's searches that failed came nearest, of those
-            for certified bounds, in logarithms; None if there is none.
+            for certified bounds, or of any where noise is composed, in logarithms; None if
+            there is none.
     """
 
     def __init__(
@@ -97,7 +106,13 @@ class _System:
         self.nearest: Floats | None = None
         self._starts = BudgetStarts(self.excess, self._search)
         self._is_composed = promise.num_reports > 1
-        self._accuracy = max(_STEP_ACCURACY, self.excess.margin)
+        margin = self.excess.margin
+        over = _STEP_OVER_MARGIN if self._is_composed else 1.0
+        self._accuracy = max(_STEP_ACCURACY, over * margin)
+        # Where one more evaluation may take seconds, another margin may be left.
+        is_slow = self._is_composed and margin > 0.0
+        self._enough = margin if is_slow else None
+        self._most_steps = _FEW_STEPS if self.excess.is_composed_noise else MAX_STEPS
 
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
@@ -105,7 +120,10 @@ class _System:
         methods: list[Callable[[Floats], Floats]]
         first_guesses = starts.estimated, starts.saturated
         # Estimates come first: certified bounds are slow.
-        if self._is_composed:
+        if self.excess.is_composed_noise:
+            # Where bounds of noise jump, no other start helps.
+            methods = [partial(self._newton_budgets, starts.estimated)]
+        elif self._is_composed:
             # Composed ones are so slow that one more of them costs more than it saves.
             methods = [partial(self._newton_budgets, guess) for guess in first_guesses]
         else:
@@ -116,12 +134,13 @@ class _System:
                     for guess in first_guesses
                 ),
             ]
-        methods += [
-            partial(self._newton_budgets, guess)
-            for guess in (starts.swept, starts.normal)
-        ]
+        if not self.excess.is_composed_noise:
+            methods += [
+                partial(self._newton_budgets, guess)
+                for guess in (starts.swept, starts.normal)
+            ]
         # Of one level, a search of one number does what these would.
-        if self.excess.counts.size > 1:
+        if self.excess.counts.size > 1 and not self.excess.is_composed_noise:
             methods += [
                 partial(self._newton_budgets, lambda log_budgets: log_budgets),
                 partial(self._newton_budgets, self._starts.common),
@@ -152,7 +171,12 @@ class _System:
             CertificationError: If there are none.
         """
         self._search.reset()
-        first = first_guess(np.log(start))
+        try:
+            first = first_guess(np.log(start))
+        except CertificationError:
+            if self.excess.is_composed_noise:
+                self.nearest = self._search.nearest
+            raise
         log_budgets = None
         with suppress(CertificationError):
             log_budgets = self._search.solve(
@@ -160,6 +184,8 @@ class _System:
                 self.excess.certified,
                 self._accuracy,
                 quick_excess_at=self._starts.estimated_excess,
+                enough=self._enough,
+                most_steps=self._most_steps,
             )
         if log_budgets is None:
             self.nearest = self._search.nearest

@@ -18,7 +18,11 @@ _FEW_LEVELS, _KEPT = 64, 4_096
 
 
 def estimates_of(
-    promise: Promise, people: Population, targets: Sequence[float]
+    promise: Promise,
+    people: Population,
+    targets: Sequence[float],
+    *,
+    in_steps: bool = False,
 ) -> list[float]:
     """Returns `Promise.estimates_of`; those of few levels are kept.
 
@@ -26,14 +30,15 @@ def estimates_of(
         promise: Protocol and delta.
         people: The population.
         targets: Central epsilons of its first levels, or of all.
+        in_steps: See `Promise.estimates_of`.
 
     Raises:
         CertificationError: Where nothing is estimated.
     """
     if people.num_levels > _FEW_LEVELS or not _is_hashable(promise):
-        return promise.estimates_of(people, targets)
+        return promise.estimates_of(people, targets, in_steps=in_steps)
     levels = tuple(people.epsilons.tolist()), tuple(people.counts.tolist())
-    estimates = _known(promise, *levels, tuple(targets))
+    estimates = _known(promise, *levels, tuple(targets), in_steps)
     if isinstance(estimates, str):
         raise CertificationError(estimates)
     return list(estimates)
@@ -54,10 +59,11 @@ def _known(
     epsilons: tuple[float, ...],
     counts: tuple[int, ...],
     targets: tuple[float, ...],
+    in_steps: bool,
 ) -> tuple[float, ...] | str:
     """Returns the estimates, or why there are none."""
     people = Population(np.array(epsilons), np.array(counts))
     try:
-        return tuple(promise.estimates_of(people, targets))
+        return tuple(promise.estimates_of(people, targets, in_steps=in_steps))
     except CertificationError as error:
         return str(error)

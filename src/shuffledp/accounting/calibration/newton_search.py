@@ -19,7 +19,7 @@ from shuffledp.types import Floats
 
 # The two-message bound is not continuous; this close to a jump, no step helps.
 _JUMP_ACCURACY = 1e-4
-_MAX_STEPS = 24
+MAX_STEPS = 24
 # By how much a budget is changed to measure slopes, well above such jumps.
 _SLOPE_STEP = 5e-3
 # Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
@@ -76,6 +76,8 @@ class NewtonSearch:
         accuracy: float,
         *,
         quick_excess_at: Callable[[Floats], Floats] | None = None,
+        enough: float | None = None,
+        most_steps: int = MAX_STEPS,
     ) -> Floats | None:
         """Returns logarithms of budgets that leave no excess, or None if it finds none.
 
@@ -85,6 +87,9 @@ class NewtonSearch:
             accuracy: The search ends with a step shorter than this.
             quick_excess_at: About the same excess, to measure slopes; it may raise
                 CertificationError. By default `excess_at`.
+            enough: With no larger excess, of either sign, budgets are returned as they
+                were evaluated; by default they are those after the last step.
+            most_steps: After so many none are found.
 
         Raises:
             CertificationError: If the slopes lead nowhere.
@@ -94,10 +99,12 @@ class NewtonSearch:
         jumps = BoundJumps(excess.size)
         jumps.add(log_budgets, excess)
         least, least_before, num_slow = math.inf, math.inf, 0
-        for _ in range(_MAX_STEPS):
+        for _ in range(most_steps):
             size = self.largest_excess(log_budgets, excess)
             if size < least:
                 least, self.nearest = size, log_budgets
+            if enough is not None and size <= enough:
+                return log_budgets
             num_slow += 1
             if least < _PROGRESS * least_before:
                 least_before, num_slow = least, 0

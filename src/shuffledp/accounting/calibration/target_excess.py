@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.calibrated_population import rounded_population
 from shuffledp.accounting.calibration.calibration_search import (
     excess_of,
     level_excess,
@@ -21,7 +22,10 @@ from shuffledp.accounting.calibration.calibration_search import (
 )
 from shuffledp.accounting.calibration.kept_estimates import estimates_of
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.accounting.calibration.target_margin import target_margin
+from shuffledp.accounting.calibration.target_margin import (
+    has_blankets_in_steps,
+    target_margin,
+)
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats
 
@@ -39,6 +43,10 @@ class TargetExcess:
         steepness: By how much the excess grows with the logarithm of a normal loss's
             deviation, shape (levels,).
         margin: By how much a certified excess is taken to be larger than it is.
+        is_noise: Whether several levels hide in noise, whose budgets may be far above
+            their targets, and whose covers take long.
+        is_composed_noise: Whether noise of several levels is composed, whose certified
+            bounds take longest of all.
     """
 
     def __init__(
@@ -58,6 +66,10 @@ class TargetExcess:
         """
         self._promise, self.counts, self.targets = promise, counts, targets
         self.range, self.margin = budget_range, target_margin(promise, counts.size)
+        self.is_noise = counts.size > 1 and has_blankets_in_steps(promise)
+        self.is_composed_noise = self.is_noise and promise.num_reports > 1
+        # Slow bounds are evaluated where they may be the answer's, which has few digits.
+        self._is_rounded = promise.num_reports > 1 and self.margin > 0.0
         # A correction of estimates is followed by a search that begins there.
         self._last: tuple[bytes, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]
@@ -92,6 +104,15 @@ class TargetExcess:
             CertificationError: If nothing is estimated.
         """
         return self._of_levels(log_budgets, partial(estimates_of, self._promise))
+
+    def estimated_in_steps(self, log_budgets: Floats) -> Floats:
+        """Returns about the same of noise, nearer to what is certified, and slower.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        estimates = partial(estimates_of, self._promise, in_steps=True)
+        return self._of_levels(log_budgets, estimates)
 
     def certified(self, log_budgets: Floats) -> Floats:
         """Returns the excess over bounds that are proven.
@@ -142,4 +163,7 @@ class TargetExcess:
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
     def _population_of(self, log_budgets: Floats) -> Population:
-        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self.counts)
+        budgets = np.minimum(np.exp(log_budgets), MAX_BUDGET)
+        if self._is_rounded:
+            return rounded_population(budgets, self.counts)
+        return Population(budgets, self.counts)

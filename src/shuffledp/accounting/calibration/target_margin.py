@@ -12,7 +12,7 @@ from shuffledp.errors import ShuffledpError
 from shuffledp.population import Population
 
 # Parts of budgets: together with what a search may leave, twice as much is unused.
-_ROUGH, _COMPOSED = 2e-4, 3e-5
+_ROUGH, _ROUGH_COMPOSED, _COMPOSED = 2e-4, 4e-4, 3e-5
 # Some population, to see how a protocol is certified.
 _TWO_LEVELS = Population.from_counts({0.5: 2**20, 1.0: 2**20})
 
@@ -29,11 +29,23 @@ def target_margin(promise: Promise, num_levels: int) -> float:
         return _ROUGH
     if num_levels == 1 or exposure.mode != "agnostic":
         return 0.0
+    is_composed = promise.num_reports > 1
+    if has_blankets_in_steps(promise):
+        return _ROUGH_COMPOSED if is_composed else _ROUGH
+    return _COMPOSED if is_composed else 0.0
+
+
+def has_blankets_in_steps(promise: Promise) -> bool:
+    """Returns whether several levels hide in noise, by blankets that are searched for.
+
+    Args:
+        promise: Protocol and delta.
+    """
+    exposure = promise.exposure(_TWO_LEVELS)
     # A randomizer of somebody else's may refuse this level.
     with suppress(ShuffledpError):
         ((cover, *_),) = exposure.randomizer.covers(
             _TWO_LEVELS.epsilons[:1].tolist(), _TWO_LEVELS, delta=promise.delta
         )
-        if cover.noise is not None:
-            return _ROUGH
-    return _COMPOSED if promise.num_reports > 1 else 0.0
+        return exposure.mode == "agnostic" and cover.noise is not None
+    return False

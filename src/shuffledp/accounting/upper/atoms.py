@@ -10,7 +10,13 @@ from shuffledp.types import Floats, Ints
 
 # Numbers of values that are tried where they save so many times as many, and the part of
 # the variance that they may add.
-_SIZES, _LEAST_SAVING, _ADDED = (64, 128, 192, 256, 384, 512, 768, 1_200), 1.5, 2e-5
+_LEAST_SAVING, _ADDED = 1.5, 2e-5
+_SIZES = {
+    size: np.arange(float(size)) for size in (64, 128, 192, 256, 384, 512, 768, 1_200)
+}
+# More than is lost where sums cancel, as a part of the mean square.
+_CANCELLED = 1e-12
+_FIRST = np.array([True])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,25 +74,39 @@ def fewer_atoms(loss: Atoms) -> Atoms:
     its mean: (.)_+ is convex. They are as many as add next to nothing to the variance.
     """
     values, masses = _merged(loss)
-    steps = np.diff(values)
+    steps = values[1:] - values[:-1]
     # Chosen values next to each other add about the same to the variance.
-    costs = np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2)
-    costs = np.concatenate([[0.0], np.cumsum(costs)])
-    variance = float(masses @ (values - masses @ values) ** 2)
-    for size in _SIZES:
-        chosen = np.searchsorted(costs, np.linspace(0.0, costs[-1], size))
-        chosen = np.minimum(chosen, values.size - 1)
-        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
+    costs = np.zeros(values.size)
+    np.cumsum(np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2), out=costs[1:])
+    most_added = _ADDED * float(masses @ (values - masses @ values) ** 2)
+    squares = masses * values**2
+    # Sums up to each value: what is added between two is a difference of these, to the
+    # rounding of what cancels there.
+    sums, sums_of_products = masses.cumsum(), (masses * values).cumsum()
+    square = float(squares.sum())
+    surely_too_much = 2.0 * most_added + _CANCELLED * square
+    for size, counters in _SIZES.items():
+        marks = counters * (costs[-1] / (size - 1))
+        marks[-1] = costs[-1]
+        chosen = np.minimum(costs.searchsorted(marks), values.size - 1)
+        chosen = chosen[np.concatenate([_FIRST, chosen[1:] > chosen[:-1]])]
         if chosen.size < 2 or _LEAST_SAVING * chosen.size > loss.losses.size:
             break
         chosen[0], chosen[-1] = 0, values.size - 1
         nodes = values[chosen]
+        low, high = nodes[:-1], nodes[1:]
+        within, products = sums[chosen], sums_of_products[chosen]
+        # The sum of masses times (value - low) (high - value).
+        added = float((low + high) @ (products[1:] - products[:-1]))
+        added -= float((low * high) @ (within[1:] - within[:-1])) + square
+        if added > surely_too_much:
+            continue
         # Each value belongs to the cell that ends at it, and the first to the first one.
-        widths = np.diff(chosen)
+        widths = chosen[1:] - chosen[:-1]
         widths[0] += 1
-        right = np.repeat(np.arange(1, chosen.size), widths)
+        right = np.arange(1, chosen.size).repeat(widths)
         below, above = values - nodes[right - 1], nodes[right] - values
-        if float(masses @ (below * above)) <= _ADDED * variance:
+        if float(masses @ (below * above)) <= most_added:
             share = np.clip(below / (below + above), 0.0, 1.0)
             split = _sums(
                 np.concatenate([right - 1, right]),
@@ -101,11 +121,11 @@ def fewer_atoms(loss: Atoms) -> Atoms:
 
 def _merged(loss: Atoms) -> tuple[Floats, Floats]:
     """Returns different values, ascending, and the mass of each."""
-    order = np.argsort(loss.losses, kind="stable")
+    order = loss.losses.argsort(kind="stable")
     values, masses = loss.losses[order], loss.masses[order]
-    is_new = np.diff(values, prepend=-np.inf) > 0.0
+    is_new = np.concatenate([_FIRST, values[1:] > values[:-1]])
     if not is_new.all():
-        masses = _sums(np.cumsum(is_new) - 1, masses)
+        masses = _sums(is_new.cumsum() - 1, masses)
         values = values[is_new]
     return values, masses
 

@@ -137,9 +137,8 @@ class ContourIntegrand:
         reach = distance * self.losses
         # |(1 + A) B| + |A| <= |A B| + |A| + |B| of `_phi_less_1`; left of 0 no exponential
         # exceeds 1, and right of it none exceeds that of the saddle, however far up.
-        with np.errstate(over="ignore"):
-            most = 3.0 * np.exp(self.saddle * self.losses) + 5.0
-            most = np.minimum(np.expm1(reach), most)
+        most = 3.0 * np.exp(self.saddle * self.losses) + 5.0
+        most = np.minimum(np.expm1(reach), most)
         sizes = np.where(reach > 0.0, most, np.minimum(-3.0 * reach, 8.0))
         size = float(self.masses @ sizes)
         # Exponents are rounded, too: x e^-x <= 1.
@@ -198,7 +197,7 @@ class ContourIntegrand:
         """
         steepest = self._steepest(math.hypot(self.saddle, last * step))
         margin = steepest * step / 2.0
-        size = int(np.clip(_CHANGE / (self.sums[0] * margin), *_BLOCKS))
+        size = int(min(max(_CHANGE / (self.sums[0] * margin), _BLOCKS[0]), _BLOCKS[1]))
         num_blocks = last // size + 1
         if not num_blocks * (self.losses.size + _PER_BLOCK) < _MOST_BLOCKS:
             raise OverflowError
@@ -249,8 +248,9 @@ class ContourIntegrand:
         """Returns log A(line, heights) - level; it falls in the heights."""
         noise = 0.5 * self.smoothing * line * line
         weights = self.masses * np.exp(line * self.losses)
-        sizes = np.abs(self.losses) + self.smoothing * line
-        sizes = sizes + 0.86 * math.sqrt(self.smoothing)
+        sizes = np.abs(self.losses)
+        sizes += self.smoothing * line
+        sizes += 0.86 * math.sqrt(self.smoothing)
         plain = float(self.masses @ np.expm1(line * self.losses))
         x = plain + (1.0 + plain) * np.expm1(noise - 0.5 * self.smoothing * heights**2)
         log_g = self._log_g_of(x)
@@ -267,16 +267,19 @@ class ContourIntegrand:
         reach = 30.0 / math.sqrt(self.messages * self.smoothing)
         # What np.linspace does takes several times as long there.
         heights = start + reach / (_HEIGHTS - 1) * np.arange(float(_HEIGHTS))
-        values = np.exp(self._log_bound(line, heights[:_FIRST_HEIGHTS]))
-        if values[-1] < _NOTHING * values[0]:
+        values = np.empty(_HEIGHTS)
+        first = np.exp(
+            self._log_bound(line, heights[:_FIRST_HEIGHTS]), out=values[:_FIRST_HEIGHTS]
+        )
+        if first[-1] < _NOTHING * first[0]:
             # Beyond, it is no larger, and makes no difference.
-            values = np.append(values, np.full(_HEIGHTS - _FIRST_HEIGHTS, values[-1]))
+            values[_FIRST_HEIGHTS:] = first[-1]
         else:
             values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
         beyond = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
-        sums = np.cumsum(values[::-1])[::-1] * (heights[1] - heights[0])
+        sums = values[::-1].cumsum()[::-1] * (heights[1] - heights[0])
         return heights, (sums + beyond) / math.pi
 
     def _saddle(self) -> float:
