@@ -165,13 +165,13 @@ def test_people_whose_bound_is_refused_at_huge_budgets_get_less() -> None:
 def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     promise, counts = Promise(sdp.Frequency(17), 1e-6), np.array([500, 500])
     targets = [0.2, 0.4]
-    jointly = joint_budgets(promise, counts, targets, np.array(targets))
+    jointly, _ = joint_budgets(promise, counts, targets, np.array(targets))
 
-    monkeypatch.setattr("shuffledp.accounting.calibration.newton_search.MAX_STEPS", 0)
+    monkeypatch.setattr("shuffledp.accounting.calibration.newton_search._MAX_STEPS", 0)
     monkeypatch.setattr(
         "shuffledp.accounting.calibration.newton_search._JUMP_ACCURACY", 0.0
     )
-    swept = joint_budgets(promise, counts, targets, np.array(targets))
+    swept, _ = joint_budgets(promise, counts, targets, np.array(targets))
 
     # Sweeps are for bounds that jump, and search no closer.
     assert swept == pytest.approx(jointly, rel=1e-4)
@@ -242,7 +242,7 @@ def test_close_and_large_targets_need_few_budgets_below_the_largest(
     promise = Promise(SingleMessage(randomizer), delta=1e-6)
     counts = np.full(4, 4_931)
 
-    budgets = joint_budgets(promise, counts, targets, np.array(targets))
+    budgets, _ = joint_budgets(promise, counts, targets, np.array(targets))
 
     assert budgets[:num_free].max() < 10.0
     assert budgets[num_free:].min() > 600.0
@@ -263,7 +263,7 @@ def test_a_level_whose_bound_jumps_does_not_keep_the_others_from_their_budgets()
     targets = [1.646, 1.83, 1.885, 1.897, 1.991, 2.041]
     counts = np.full(6, 373_388)
 
-    budgets = joint_budgets(promise, counts, targets, np.array(targets))
+    budgets, _ = joint_budgets(promise, counts, targets, np.array(targets))
 
     people = Population(budgets * (1.0 - 1e-5), counts)
     assert promise.kept(people, targets)
@@ -296,7 +296,7 @@ def test_estimates_that_are_far_off_are_corrected(looks: list[float]) -> None:
     promise = Promise(SingleMessage(HadamardResponse(68)), delta=1e-6)
     counts = np.full(4, 300)
 
-    budgets = joint_budgets(promise, counts, targets, np.array(targets))
+    budgets, _ = joint_budgets(promise, counts, targets, np.array(targets))
 
     # 222 before.
     assert len(looks) <= 80

@@ -35,9 +35,11 @@ def test_an_excess_off_by_nearly_the_same_number_is_solved_for(
         return normal + 0.2 - 0.05 * log_budgets
 
     start = np.log([0.5, 1.0])
-    budgets = matched_budgets(excess, NewtonSearch(budget_range), start, bent, 1e-4)
+    budgets, left = matched_budgets(
+        excess, NewtonSearch(budget_range), start, bent, 1e-4
+    )
 
-    assert np.abs(bent(budgets)).max() < 1e-4
+    assert np.abs(bent(budgets)).max() == left < 1e-4
 
 
 def test_a_search_without_end_returns_the_best_that_it_evaluated(
@@ -52,10 +54,14 @@ def test_a_search_without_end_returns_the_best_that_it_evaluated(
         return value
 
     start = np.log([0.5, 1.0])
-    budgets = matched_budgets(excess, NewtonSearch(budget_range), start, jumping, 1e-4)
+    budgets, left = matched_budgets(
+        excess, NewtonSearch(budget_range), start, jumping, 1e-4
+    )
 
     assert 2 < len(evaluated) <= 10
-    assert np.array_equal(budgets, min(evaluated, key=lambda pair: pair[0])[1])
+    least, nearest = min(evaluated, key=lambda pair: pair[0])
+    assert left == least
+    assert np.array_equal(budgets, nearest)
 
 
 def test_targets_left_unused_are_stated() -> None:

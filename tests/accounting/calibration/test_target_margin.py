@@ -16,12 +16,12 @@ LAPLACE = sdp.Mean(0, 1, randomizer=sdp.Laplace())
     ("protocol", "num_levels", "rounds", "margin"),
     [
         (LAPLACE, 2, 1, 2e-4),
-        (sdp.Gaussian(), 8, 12, 4e-4),
+        (sdp.Gaussian(), 8, 12, 3e-4),
         (sdp.UnaryEncoding(4), 1, 1, 2e-4),
         (sdp.Frequency(4), 2, 1, 0.0),
-        (sdp.Frequency(4), 2, 12, 3e-5),
+        (sdp.Frequency(4), 2, 12, 5e-5),
         (sdp.ClipLaplace(), 2, 1, 0.0),
-        (sdp.ClipLaplace(), 2, 2, 3e-5),
+        (sdp.ClipLaplace(), 2, 2, 5e-5),
         # Equal people, or people who hide among their own level, have one blanket.
         (LAPLACE, 1, 1, 0.0),
         (sdp.Frequency(4), 1, 12, 0.0),

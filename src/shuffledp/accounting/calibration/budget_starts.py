@@ -11,7 +11,7 @@ import numpy as np
 
 from shuffledp.accounting.calibration.calibration_search import largest
 from shuffledp.accounting.calibration.common_budgets import common_budgets
-from shuffledp.accounting.calibration.newton_search import MAX_STEPS, NewtonSearch
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.accounting.calibration.saturated_budgets import (
     free_levels,
     saturated_budgets,
@@ -100,7 +100,8 @@ class BudgetStarts:
         log_highest = self._excess.range.log_highest
 
         def moved(factor: float) -> Floats:
-            return np.minimum(start + np.log(factor), log_highest)
+            log_budgets: Floats = np.minimum(start + np.log(factor), log_highest)
+            return log_budgets
 
         factor = largest(
             lambda factor: float(self._excess.normal(moved(factor)).max()),
@@ -118,6 +119,16 @@ class BudgetStarts:
         slopes: Floats = self._search.slopes * self._excess.steepness[:, None]
         return slopes
 
+    def at(self, start: Floats) -> Floats:
+        """Returns the start itself, with the slopes of estimates there.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        excess_at = self.estimated_excess
+        self._search.measure_slopes(start, excess_at(start), excess_at)
+        return start
+
     def estimated(self, start: Floats) -> Floats:
         """Returns where about no excess is left, as estimated, with the slopes there.
 
@@ -132,8 +143,8 @@ class BudgetStarts:
         log_budgets = self._search.solve(
             self.normal(start),
             excess_at,
-            _ESTIMATE_ACCURACY,
-            most_steps=_FEW_STEPS if is_slow else MAX_STEPS,
+            _ROUGH_ACCURACY if is_slow else _ESTIMATE_ACCURACY,
+            most_steps=_FEW_STEPS if is_slow else None,
         )
         if not is_slow:
             self._search.forget_sensitive_levels()
@@ -156,6 +167,7 @@ class BudgetStarts:
             log_budgets,
             lambda budgets: self._excess.estimated_in_steps(budgets) + margin,
             _ROUGH_ACCURACY,
+            most_steps=_FEW_STEPS,
         )
         if refined is None:
             raise CertificationError("No budgets would do for blankets in steps.")

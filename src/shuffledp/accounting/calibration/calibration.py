@@ -21,7 +21,6 @@ import numpy as np
 
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration_search import (
-    WIDTH,
     largest,
     largest_one,
     normal_spread,
@@ -41,7 +40,7 @@ from shuffledp.accounting.calibration.largest_excess import (
     largest_for_all,
 )
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.accounting.calibration.target_margin import target_margin
+from shuffledp.accounting.calibration.target_margin import search_width
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.rounds.kept_profiles import keeping_profiles
 from shuffledp.arguments import expect_instance, expect_mapping
@@ -166,7 +165,7 @@ def largest_scale(
         lambda factor: (scaled(factor), None),
         start,
         max_factor,
-        max(WIDTH, target_margin(promise, people.num_levels)),
+        search_width(promise, people.num_levels),
         rounded=round_down,
     )
     return factor, promise.answer(scaled(factor), wanted)

@@ -32,7 +32,7 @@ _LEAST_SHRINK = 1e-6
 # Of one report's profile, where that is enough to certify several.
 _FEW_EVALUATIONS, _LARGER = 24, 1.05
 # Of targets, until they are kept as budgets.
-_MOST_HALVINGS = 6
+_MOST_HALVINGS, _LESS = 6, 1.0 - 1e-7
 # With a larger one nearly every message is a value without noise.
 _LARGEST_USED = 50.0
 
@@ -61,7 +61,8 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     # The budgets of all reports of a person add up to no more than the target; those with a
     # delta of their own keep less than themselves at a smaller one.
     for halvings in range(int(reports == 1), _MOST_HALVINGS + 1):
-        share = targets.epsilons / (reports * 2.0**halvings)
+        # A little less, as their sum is rounded upward.
+        share = _LESS * targets.epsilons / (reports * 2.0**halvings)
         people = rounded_population(share, counts)
         if promise.kept(people, wanted, most_evaluations=_FEW_EVALUATIONS):
             return people
@@ -168,14 +169,16 @@ def _used_up(
         CertificationError: If they are not found.
     """
     largest_budget = max(largest_budget, min(1.01 * wanted[-1], MAX_BUDGET))
-    budgets = joint_budgets(
+    budgets, is_kept = joint_budgets(
         promise, counts, wanted, start, largest_budget=largest_budget
     )
     budget_range = BudgetRange(counts.size, largest_budget)
     num_distinct = budget_range.num_distinct(np.log(budgets))
     # Rough bounds jump by about their margin.
     shrink = max(_LEAST_SHRINK, target_margin(promise, counts.size))
-    while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
+    while not is_kept and not promise.kept(
+        rounded_population(budgets, counts), wanted[:num_distinct]
+    ):
         budgets = np.maximum(budgets * (1.0 - shrink), start * (1.0 - shrink))
         shrink *= 4.0
         if shrink > 0.5:

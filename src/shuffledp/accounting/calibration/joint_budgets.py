@@ -19,7 +19,7 @@ import numpy as np
 from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.accounting.calibration.budget_starts import ROUGH_EXCESS, BudgetStarts
 from shuffledp.accounting.calibration.matched_budgets import matched_budgets
-from shuffledp.accounting.calibration.newton_search import MAX_STEPS, NewtonSearch
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.calibration.scaled_budgets import scaled_budgets
 from shuffledp.accounting.calibration.swept_budgets import swept_budgets
@@ -45,8 +45,10 @@ def joint_budgets(
     start: Floats,
     *,
     largest_budget: float = MAX_BUDGET,
-) -> Floats:
+) -> tuple[Floats, bool]:
     """Returns budgets that use up every target, about, in ascending order.
+
+    And whether they were certified to keep them, rounded as answers are.
 
     Args:
         promise: Protocol and delta.
@@ -58,13 +60,14 @@ def joint_budgets(
     system = _System(promise, counts, targets, largest_budget)
     budgets = system.best_budgets(start)
     if budgets is not None:
-        return budgets
+        return budgets, system.excess.keeps(np.log(budgets))
     if system.nearest is not None:
         start = system.range.ordered(np.exp(system.nearest))
     if system.excess.is_composed_noise:
         # To raise one level after the other would take minutes.
-        return scaled_budgets(promise, counts, targets, start, width=_SCALE_WIDTH)
-    return swept_budgets(system.excess, start, accuracy=_SWEPT_ACCURACY)
+        scaled = scaled_budgets(promise, counts, targets, start, width=_SCALE_WIDTH)
+        return scaled, True
+    return swept_budgets(system.excess, start, accuracy=_SWEPT_ACCURACY), False
 
 
 def estimated_budgets(
@@ -109,16 +112,16 @@ class _System:
         margin = self.excess.margin
         over = _STEP_OVER_MARGIN if self._is_composed else 1.0
         self._accuracy = max(_STEP_ACCURACY, over * margin)
-        # Where one more evaluation may take seconds, another margin may be left.
+        # Where one more evaluation may take seconds, two more margins may be left.
         is_slow = self._is_composed and margin > 0.0
         self._enough = margin if is_slow else None
-        self._most_steps = _FEW_STEPS if self.excess.is_composed_noise else MAX_STEPS
+        self._most_steps = _FEW_STEPS if self.excess.is_composed_noise else None
 
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
         starts = self._starts
+        first_guesses = starts.estimated, starts.saturated, starts.swept
         methods: list[Callable[[Floats], Floats]]
-        first_guesses = starts.estimated, starts.saturated
         # Estimates come first: certified bounds are slow.
         if self.excess.is_composed_noise:
             # Where bounds of noise jump, no other start helps.
@@ -131,20 +134,19 @@ class _System:
                 self._matched_budgets,
                 *(
                     partial(self._newton_budgets, partial(starts.corrected, guess))
-                    for guess in first_guesses
+                    for guess in first_guesses[:2]
                 ),
+                partial(self._newton_budgets, starts.swept),
             ]
-        if not self.excess.is_composed_noise:
-            methods += [
-                partial(self._newton_budgets, guess)
-                for guess in (starts.swept, starts.normal)
-            ]
-        # Of one level, a search of one number does what these would.
-        if self.excess.counts.size > 1 and not self.excess.is_composed_noise:
-            methods += [
-                partial(self._newton_budgets, lambda log_budgets: log_budgets),
-                partial(self._newton_budgets, self._starts.common),
-            ]
+        # Sweeps by certified bounds take no longer than these where noise is not smooth.
+        if not self.excess.is_noise:
+            methods.append(partial(self._newton_budgets, starts.normal))
+            # Of one level, a search of one number does what these would.
+            if self.excess.counts.size > 1:
+                methods += [
+                    partial(self._newton_budgets, lambda log_budgets: log_budgets),
+                    partial(self._newton_budgets, starts.common),
+                ]
         for method in methods:
             with suppress(CertificationError):
                 return method(start)
@@ -207,7 +209,10 @@ class _System:
             (self.excess.certified, self._accuracy),
         )
         for excess_at, accuracy in stages:
-            log_budgets = matched_budgets(
+            log_budgets, left = matched_budgets(
                 self.excess, self._search, log_budgets, excess_at, accuracy
             )
+        if self.excess.is_noise and left > self._accuracy:
+            # Levels that hide each other come nearer by half only with each of its steps.
+            return self._newton_budgets(self._starts.at, np.exp(log_budgets))
         return self.range.ordered(np.exp(log_budgets))

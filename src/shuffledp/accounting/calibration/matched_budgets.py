@@ -22,10 +22,11 @@ def matched_budgets(
     log_budgets: Floats,
     excess_at: Callable[[Floats], Floats],
     accuracy: float,
-) -> Floats:
+) -> tuple[Floats, float]:
     """Returns logarithms of budgets that leave about no excess, shape (levels,).
 
-    Once the counted evaluations are spent, these are the best that were evaluated.
+    And the largest excess, of either sign: once the counted evaluations are spent, these
+    are the best that were evaluated.
 
     Args:
         excess: That of normal losses.
@@ -38,21 +39,21 @@ def matched_budgets(
         CertificationError: If there is no such place.
     """
     steepness, best, least = excess.steepness, log_budgets, float("inf")
-    for _ in range(_MOST_EVALUATIONS):
+    for number in range(_MOST_EVALUATIONS):
         evaluated = excess_at(log_budgets)
         largest = search.largest_excess(log_budgets, evaluated)
         if largest < least:
             best, least = log_budgets, largest
-        if largest < accuracy:
+        if largest < accuracy or number == _MOST_EVALUATIONS - 1:
             break
         error = evaluated - steepness * excess.normal(log_budgets)
 
         def moved(logs: Floats, error: Floats = error) -> Floats:
             return steepness * excess.normal(logs) + error
 
-        search.reset()
+        search.forget_sensitive_levels()
         solved = search.solve(log_budgets, moved, _ACCURACY)
         if solved is None:
             raise CertificationError("No budgets would do for losses nearly normal.")
         log_budgets = solved
-    return best
+    return best, least

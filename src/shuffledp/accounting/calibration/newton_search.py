@@ -19,7 +19,7 @@ from shuffledp.types import Floats
 
 # The two-message bound is not continuous; this close to a jump, no step helps.
 _JUMP_ACCURACY = 1e-4
-MAX_STEPS = 24
+_MAX_STEPS = 24
 # By how much a budget is changed to measure slopes, well above such jumps.
 _SLOPE_STEP = 5e-3
 # Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
@@ -77,7 +77,7 @@ class NewtonSearch:
         *,
         quick_excess_at: Callable[[Floats], Floats] | None = None,
         enough: float | None = None,
-        most_steps: int = MAX_STEPS,
+        most_steps: int | None = None,
     ) -> Floats | None:
         """Returns logarithms of budgets that leave no excess, or None if it finds none.
 
@@ -87,9 +87,10 @@ class NewtonSearch:
             accuracy: The search ends with a step shorter than this.
             quick_excess_at: About the same excess, to measure slopes; it may raise
                 CertificationError. By default `excess_at`.
-            enough: With no larger excess, of either sign, budgets are returned as they
-                were evaluated; by default they are those after the last step.
-            most_steps: After so many none are found.
+            enough: With no larger excess, and none below minus twice that, budgets are
+                returned as they were evaluated; by default they are those after the last
+                step.
+            most_steps: After so many none are found; by default after many.
 
         Raises:
             CertificationError: If the slopes lead nowhere.
@@ -99,11 +100,11 @@ class NewtonSearch:
         jumps = BoundJumps(excess.size)
         jumps.add(log_budgets, excess)
         least, least_before, num_slow = math.inf, math.inf, 0
-        for _ in range(most_steps):
+        for _ in range(_MAX_STEPS if most_steps is None else most_steps):
             size = self.largest_excess(log_budgets, excess)
             if size < least:
                 least, self.nearest = size, log_budgets
-            if enough is not None and size <= enough:
+            if enough is not None and self._is_enough(log_budgets, excess, enough):
                 return log_budgets
             num_slow += 1
             if least < _PROGRESS * least_before:
@@ -158,6 +159,10 @@ class NewtonSearch:
             )
         remaining_step = np.abs(self._step(log_budgets, excess, jumps)).max()
         return log_budgets if remaining_step < _JUMP_ACCURACY else None
+
+    def _is_enough(self, log_budgets: Floats, excess: Floats, enough: float) -> bool:
+        left = excess[~self._done_levels(log_budgets, excess)]
+        return bool(np.all((-2.0 * enough <= left) & (left <= enough)))
 
     def largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
         """Returns the largest excess, of either sign, of levels that are not done."""

@@ -71,7 +71,7 @@ class TargetExcess:
         # Slow bounds are evaluated where they may be the answer's, which has few digits.
         self._is_rounded = promise.num_reports > 1 and self.margin > 0.0
         # A correction of estimates is followed by a search that begins there.
-        self._last: tuple[bytes, Floats] | None = None
+        self._last: tuple[Floats, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]
         self._spreads = np.log(spreads)
         more = [
@@ -120,11 +120,21 @@ class TargetExcess:
         Raises:
             CertificationError: If nothing is proven.
         """
-        key = log_budgets.tobytes()
-        if self._last is None or self._last[0] != key:
+        if self._last is None or not np.array_equal(self._last[0], log_budgets):
             excess = self._of_levels(log_budgets, self._promise.deltas_of) + self.margin
-            self._last = key, excess
+            self._last = log_budgets.copy(), excess
         return self._last[1].copy()
+
+    def keeps(self, log_budgets: Floats) -> bool:
+        """Returns whether these budgets, rounded, were just certified to keep all targets."""
+        if self._last is None or not self._is_rounded:
+            return False
+        before, excess = self._last
+        people = self._population_of(log_budgets)
+        return (
+            np.array_equal(self._population_of(before).epsilons, people.epsilons)
+            and float(excess.max()) <= self.margin
+        )
 
     def certified_of_level(
         self, people: Population, index: int, budget: float

@@ -7,12 +7,16 @@ rounds are composed, which takes long, too, though all their digits are known.
 
 from contextlib import suppress
 
+from shuffledp.accounting.calibration.calibration_search import WIDTH
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import ShuffledpError
 from shuffledp.population import Population
 
-# Parts of budgets: together with what a search may leave, twice as much is unused.
-_ROUGH, _ROUGH_COMPOSED, _COMPOSED = 2e-4, 4e-4, 3e-5
+# Parts of budgets: together with what a search may leave, twice as much is unused, and
+# three times as much where bounds are composed.
+_ROUGH, _ROUGH_COMPOSED, _COMPOSED = 2e-4, 3e-4, 5e-5
+# Relative width at which searches for one number end, where bounds are composed.
+_COMPOSED_WIDTH = 1e-4
 # Some population, to see how a protocol is certified.
 _TWO_LEVELS = Population.from_counts({0.5: 2**20, 1.0: 2**20})
 
@@ -33,6 +37,17 @@ def target_margin(promise: Promise, num_levels: int) -> float:
     if has_blankets_in_steps(promise):
         return _ROUGH_COMPOSED if is_composed else _ROUGH
     return _COMPOSED if is_composed else 0.0
+
+
+def search_width(promise: Promise, num_levels: int) -> float:
+    """Returns the relative width at which a search for one number ends.
+
+    Args:
+        promise: Protocol, delta and rounds.
+        num_levels: How many levels must keep their targets.
+    """
+    width = _COMPOSED_WIDTH if promise.num_reports > 1 else WIDTH
+    return max(width, target_margin(promise, num_levels))
 
 
 def has_blankets_in_steps(promise: Promise) -> bool:
