@@ -126,7 +126,7 @@ class TargetExcess:
         return self._last[1].copy()
 
     def keeps(self, log_budgets: Floats) -> bool:
-        """Returns whether these budgets, rounded, were just certified to keep all targets."""
+        """Returns whether these budgets, rounded, were just certified to be kept."""
         if self._last is None or not self._is_rounded:
             return False
         before, excess = self._last
