@@ -1,13 +1,16 @@
 """One level that misses its target tells that all together do; they are asked in turn."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.calibration.calibration_search import excess_of
-from shuffledp.accounting.calibration.largest_excess import LargestExcess
+from shuffledp.accounting.calibration.largest_excess import (
+    LargestExcess,
+    largest_for_all,
+)
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import Population
 
@@ -26,8 +29,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         people: Population,
         targets: Sequence[float],
         order: Sequence[int],
+        **options: Any,
     ) -> Iterator[float]:
-        deltas = one_by_one(self, people, targets, order)
+        deltas = one_by_one(self, people, targets, order, **options)
         for index, delta in zip(order, deltas, strict=True):
             levels.append(index)
             yield delta
@@ -67,3 +71,47 @@ def test_deltas_do_not_depend_on_the_order_in_which_they_are_asked_for(
     second = list(promise.one_by_one(PEOPLE, TARGETS, [2, 0, 1]))
 
     assert second == [first[2], first[0], first[1]]
+
+
+def test_levels_far_from_their_targets_are_left_to_the_answer(asked: list[int]) -> None:
+    promise = Promise(sdp.Frequency(4), 1e-6)
+    # The target of the last level is used up first; the others keep theirs by far.
+    excess = LargestExcess(promise, [0.5, 0.5, 0.08])
+
+    first = excess.at(PEOPLE)
+    second = excess.at(Population.from_counts({1.1: 5_000, 1.6: 5_000, 2.1: 5_000}))
+
+    assert first < second < 0.0
+    assert asked == [0, 1, 2, 2]
+    assert not excess.others_miss(PEOPLE)
+    assert asked[4:] == [0, 1]
+
+
+def test_a_level_that_was_left_out_by_mistake_decides_in_the_end(
+    asked: list[int],
+) -> None:
+    promise = Promise(sdp.Frequency(4), 1e-6)
+    excess = LargestExcess(promise, [0.02, 5.0, 0.5])
+
+    def people_at(factor: float) -> tuple[Population, None]:
+        return Population(factor * PEOPLE.epsilons, PEOPLE.counts), None
+
+    # Of these people the first level is nearest to its target, of those another one.
+    excess._order, excess._left_out = [2], [0, 1]
+    factor = largest_for_all(excess, people_at, 1.0, 4.0)
+
+    people, _ = people_at(factor)
+    assert promise.kept(people, [0.02, 5.0, 0.5])
+    assert not promise.kept(people_at(1.001 * factor)[0], [0.02, 5.0, 0.5])
+    assert set(asked) == {0, 1, 2}
+
+
+def test_normal_losses_tell_which_level_is_asked_first(asked: list[int]) -> None:
+    promise = Promise(sdp.Frequency(4), 1e-6)
+    excess = LargestExcess(promise, [0.5, 0.5, 0.08])
+
+    usual = excess.usual(PEOPLE)
+
+    # Both are below 0, and of one size, about.
+    assert 2.0 * usual < excess.at(PEOPLE) < 0.5 * usual
+    assert asked == [2]

@@ -78,3 +78,36 @@ def test_a_bound_that_swings_is_given_up_and_the_nearest_budgets_are_known() -> 
     assert len(looks) <= 15
     assert search.nearest is not None
     assert search.nearest[0] == pytest.approx(0.5, abs=0.05)
+
+
+def test_budgets_are_returned_as_they_were_evaluated_where_little_is_left() -> None:
+    evaluated: list[Floats] = []
+
+    def noted(log_budgets: Floats) -> Floats:
+        evaluated.append(log_budgets)
+        return excess(log_budgets)
+
+    search = NewtonSearch(BudgetRange(ROOT.size, 20.0))
+    result = search.solve(ROOT - 0.5, noted, 1e-9, enough=0.01)
+
+    assert result is evaluated[-1]
+    left = excess(evaluated[-1])
+    assert -0.02 <= left.min() <= left.max() <= 0.01
+    # None of those before would have done.
+    for log_budgets in evaluated[:-1]:
+        before = excess(log_budgets)
+        assert before.max() > 0.01 or before.min() < -0.02
+
+
+def test_a_search_of_few_steps_gives_up_after_these() -> None:
+    evaluated: list[Floats] = []
+
+    def noted(log_budgets: Floats) -> Floats:
+        evaluated.append(log_budgets)
+        return excess(log_budgets)
+
+    search = NewtonSearch(BudgetRange(ROOT.size, 20.0))
+
+    assert search.solve(ROOT - 2.0, noted, 1e-9, most_steps=2) is None
+    assert len(evaluated) == 3
+    assert search.nearest is not None

@@ -78,3 +78,17 @@ def test_an_estimate_has_no_margin_and_is_evaluated_beside_any_other() -> None:
     bound = EstimatedBound(FixedBound(0.375))
 
     assert bound.estimate(1.0) == bound.slack(1.0) == 0.0
+
+
+def test_estimates_with_blankets_in_steps_are_nearer_to_what_is_certified() -> None:
+    promise = sdp.Promise(sdp.Gaussian(), delta=1e-12, rounds=12)
+    people = sdp.Population.from_counts({0.02: 500, 0.2: 500, 1.0: 500})
+    targets = [0.02, 0.2, 0.5]
+
+    certified = promise.deltas_of(people, targets)
+    plain = promise.estimates_of(people, targets)
+    in_steps = promise.estimates_of(people, targets, in_steps=True)
+
+    for bound, without, estimate in zip(certified, plain, in_steps, strict=True):
+        assert abs(math.log(estimate / bound)) <= abs(math.log(without / bound)) + 0.02
+    assert in_steps != plain

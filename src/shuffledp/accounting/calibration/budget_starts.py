@@ -157,10 +157,10 @@ class BudgetStarts:
         return log_budgets
 
     def _refined(self, log_budgets: Floats) -> Floats:
-        """Returns where about no excess of noise is left, with the slopes there.
+        """Returns budgets that leave about no excess of noise, with their slopes.
 
         Raises:
-            CertificationError: If there is no such place, or no estimate.
+            CertificationError: If no budgets are found, or nothing is estimated.
         """
         margin = self._excess.margin
         refined = self._search.solve(

@@ -50,11 +50,11 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     wanted, counts = targets.epsilons.tolist(), targets.counts
     people = rounded_population(targets.epsilons, counts)
     reports = promise.num_reports
-    # A few reports among many people keep the targets themselves as budgets, or are far
-    # from it, as few evaluations tell, of which epsilons are larger by a hundredth.
-    kept = partial(promise.kept, people, most_evaluations=_FEW_EVALUATIONS)
-    if reports == 1 or kept([_LARGER * target for target in wanted]):
-        if reports > 1 and kept(wanted):
+    # Budgets that are the targets themselves are kept, or far from it, as few evaluations
+    # tell, which make epsilons larger by a hundredth at most.
+    keep = partial(promise.kept, people, most_evaluations=_FEW_EVALUATIONS)
+    if reports == 1 or keep([_LARGER * target for target in wanted]):
+        if reports > 1 and keep(wanted):
             return targets
         if promise.kept(people, wanted):
             return targets

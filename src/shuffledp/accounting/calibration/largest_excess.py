@@ -1,6 +1,6 @@
 """The excess of the level that misses its target most, where one number decides for all.
 
-Most levels keep their targets by far wherever one of them just does: they are looked at
+Where that level just keeps its target, most others keep theirs by far: they are looked at
 once, at the answer.
 """
 
@@ -58,7 +58,7 @@ class LargestExcess:
                 normal_spread(target, self._promise.delta) for target in self._targets
             ]
         pairs = zip(self._promise.spreads_of(people), self._normal_spreads, strict=True)
-        sizes = [math.log(max(found / usual, _LEAST_SPREAD)) for found, usual in pairs]
+        sizes = [math.log(max(part / whole, _LEAST_SPREAD)) for part, whole in pairs]
         order = sorted(range(len(sizes)), key=lambda index: -sizes[index])
         least = sizes[order[0]] - _FAR_IF_NORMAL
         self._order = [index for index in order if sizes[index] >= least]

@@ -90,7 +90,7 @@ class NewtonSearch:
             enough: With no larger excess, and none below minus twice that, budgets are
                 returned as they were evaluated; by default they are those after the last
                 step.
-            most_steps: After so many none are found; by default after many.
+            most_steps: Number of steps after which it gives up; by default many.
 
         Raises:
             CertificationError: If the slopes lead nowhere.

@@ -1,4 +1,4 @@
-"""Budgets that keep their targets by one factor, where each on its own finds no end."""
+"""Budgets times one factor, where no search for each of them ends."""
 
 from collections.abc import Sequence
 

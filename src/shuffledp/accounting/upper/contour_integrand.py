@@ -137,8 +137,9 @@ class ContourIntegrand:
         reach = distance * self.losses
         # |(1 + A) B| + |A| <= |A B| + |A| + |B| of `_phi_less_1`; left of 0 no exponential
         # exceeds 1, and right of it none exceeds that of the saddle, however far up.
-        most = 3.0 * np.exp(self.saddle * self.losses) + 5.0
-        most = np.minimum(np.expm1(reach), most)
+        with np.errstate(over="ignore"):
+            most = 3.0 * np.exp(self.saddle * self.losses) + 5.0
+            most = np.minimum(np.expm1(reach), most)
         sizes = np.where(reach > 0.0, most, np.minimum(-3.0 * reach, 8.0))
         size = float(self.masses @ sizes)
         # Exponents are rounded, too: x e^-x <= 1.
