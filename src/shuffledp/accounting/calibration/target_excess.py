@@ -121,8 +121,10 @@ class TargetExcess:
             CertificationError: If nothing is proven.
         """
         if self._last is None or not np.array_equal(self._last[0], log_budgets):
-            excess = self._of_levels(log_budgets, self._promise.deltas_of) + self.margin
-            self._last = log_budgets.copy(), excess
+            excess = self._of_levels(
+                log_budgets, self._promise.deltas_of, self._certified_people
+            )
+            self._last = log_budgets.copy(), excess + self.margin
         return self._last[1].copy()
 
     def keeps(self, log_budgets: Floats) -> bool:
@@ -130,9 +132,10 @@ class TargetExcess:
         if self._last is None or not self._is_rounded:
             return False
         before, excess = self._last
-        people = self._population_of(log_budgets)
+        people_before = self._certified_people(before)
+        people = self._certified_people(log_budgets)
         return (
-            np.array_equal(self._population_of(before).epsilons, people.epsilons)
+            np.array_equal(people_before.epsilons, people.epsilons)
             and float(excess.max()) <= self.margin
         )
 
@@ -160,9 +163,10 @@ class TargetExcess:
         self,
         log_budgets: Floats,
         deltas_of: Callable[[Population, Sequence[float]], list[float]],
+        people_of: Callable[[Floats], Population] | None = None,
     ) -> Floats:
         """Returns the excess of all levels, at deltas that a function computes."""
-        people = self._population_of(log_budgets)
+        people = (people_of or self._population_of)(log_budgets)
         size, num_distinct = log_budgets.size, self.range.num_distinct(log_budgets)
         deltas = deltas_of(people, self.targets[:num_distinct])
         if num_distinct < size and deltas[-1] > self._promise.delta:
@@ -173,7 +177,11 @@ class TargetExcess:
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
     def _population_of(self, log_budgets: Floats) -> Population:
-        budgets = np.minimum(np.exp(log_budgets), MAX_BUDGET)
-        if self._is_rounded:
-            return rounded_population(budgets, self.counts)
-        return Population(budgets, self.counts)
+        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self.counts)
+
+    def _certified_people(self, log_budgets: Floats) -> Population:
+        """Returns people with budgets that slow bounds are evaluated at."""
+        people = self._population_of(log_budgets)
+        if not self._is_rounded:
+            return people
+        return rounded_population(people.epsilons, people.counts)
