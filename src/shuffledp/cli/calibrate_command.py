@@ -95,8 +95,8 @@ def levels_command(
     """Largest levels that keep the central targets.
 
     The cover of each person depends on the levels of all. At the answer no level alone can
-    be raised without breaking its own target (with unbounded noise: all were scaled by the
-    largest common factor).
+    be raised without breaking its own target (with unbounded noise all may be scaled by
+    one factor, and a caution says what is left).
 
     \b
     Example: 2,500 people want 0.01 after the shuffle, 5,000 want 0.02

@@ -34,6 +34,12 @@ class BudgetRange:
         ordered: Floats = np.minimum(raised * (1.0 - self._ranks), self.highest)
         return ordered
 
+    def ordered_from_above(self, budgets: Floats) -> Floats:
+        """Returns budgets that are distinct and in order, none larger than before."""
+        raised = budgets / (1.0 - self._ranks)
+        lowered: Floats = np.minimum.accumulate(raised[::-1])[::-1]
+        return np.minimum(lowered * (1.0 - self._ranks), budgets)
+
     def are_largest(self, log_budgets: Floats) -> NDArray[np.bool_]:
         """Returns the levels with the largest budget; all above them have it, too."""
         at_most: NDArray[np.bool_] = log_budgets >= self.log_highest - 1e-12

@@ -176,13 +176,23 @@ def _used_up(
     num_distinct = budget_range.num_distinct(np.log(budgets))
     # Rough bounds jump by about their margin.
     shrink = max(_LEAST_SHRINK, target_margin(promise, counts.size))
-    while not is_kept and not promise.kept(
-        rounded_population(budgets, counts), wanted[:num_distinct]
-    ):
-        budgets = np.maximum(budgets * (1.0 - shrink), start * (1.0 - shrink))
-        shrink *= 4.0
-        if shrink > 0.5:
+    while not is_kept:
+        people = rounded_population(budgets, counts)
+        if promise.is_kept_locally(people, wanted[:num_distinct]):
+            break
+        deltas = np.array(promise.deltas_of(people, wanted[:num_distinct]))
+        if np.all(deltas <= promise.delta):
+            break
+        if shrink > 0.1:
             raise CertificationError("No budgets that use up every target are found.")
+        # Levels above the distinct ones have the largest budget, as the last of these.
+        missed = np.append(
+            deltas > promise.delta, [False] * (counts.size - num_distinct)
+        )
+        missed[num_distinct:] = missed[num_distinct - 1]
+        smaller = np.maximum(budgets * (1.0 - shrink), start * (1.0 - shrink))
+        budgets = budget_range.ordered_from_above(np.where(missed, smaller, budgets))
+        shrink *= 4.0
     return rounded_population(budgets, counts)
 
 

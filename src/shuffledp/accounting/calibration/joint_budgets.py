@@ -33,7 +33,7 @@ _STEP_ACCURACY = 2e-6
 # Where bounds are composed, and slow: a step of so many margins leaves less than one.
 _STEP_OVER_MARGIN = 5.0
 # Where each evaluation takes seconds.
-_FEW_STEPS, _SCALE_WIDTH = 6, 5e-3
+_FEW_STEPS, _SCALE_WIDTH, _SWEPT_LEVELS = 8, 2e-3, 2
 # Of budgets that are found level by level: a tenth of what an answer may leave of a target.
 _SWEPT_ACCURACY = 1e-4
 
@@ -63,7 +63,7 @@ def joint_budgets(
         return budgets, system.excess.keeps(np.log(budgets))
     if system.nearest is not None:
         start = system.range.ordered(np.exp(system.nearest))
-    if system.excess.is_composed_noise:
+    if system.excess.is_composed_noise and counts.size > _SWEPT_LEVELS:
         # To raise one level after the other would take minutes.
         scaled = scaled_budgets(promise, counts, targets, start, width=_SCALE_WIDTH)
         return scaled, True
@@ -138,8 +138,7 @@ class _System:
                 ),
                 partial(self._newton_budgets, starts.swept),
             ]
-        # Sweeps by certified bounds take no longer than these where noise is not smooth.
-        if not self.excess.is_noise:
+        if not self.excess.is_composed_noise:
             methods.append(partial(self._newton_budgets, starts.normal))
             # Of one level, a search of one number does what these would.
             if self.excess.counts.size > 1:

@@ -157,6 +157,8 @@ class NewtonSearch:
                 new_excess,
                 min(2.0 * longest_step, _LONGEST_STEP),
             )
+        if self.largest_excess(log_budgets, excess) < least:
+            self.nearest = log_budgets
         remaining_step = np.abs(self._step(log_budgets, excess, jumps)).max()
         return log_budgets if remaining_step < _JUMP_ACCURACY else None
 
