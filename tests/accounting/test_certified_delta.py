@@ -66,3 +66,13 @@ def test_a_wrong_estimate_is_not_relied_on(
         trials.clear()
         assert certified(1e-200) == pytest.approx(exact, rel=0.01)
         assert len(trials) > 1
+
+
+def test_gaussian_noise_of_many_people_in_rounds_is_certified_at_a_large_budget() -> (
+    None
+):
+    # Of its losses a few are far above all others, and it takes few of their values.
+    promise = sdp.Promise(sdp.Gaussian(), 1e-9, rounds=12)
+    people = sdp.Population.from_counts({12.9499: 100_000_000})
+
+    assert promise.delta_of(people, 0, 0.24394) < 2e-7

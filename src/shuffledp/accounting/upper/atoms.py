@@ -14,8 +14,6 @@ _LEAST_SAVING, _ADDED = 1.5, 2e-5
 _SIZES = {
     size: np.arange(float(size)) for size in (64, 128, 192, 256, 384, 512, 768, 1_200)
 }
-# More than is lost where sums cancel, as a part of the mean square.
-_CANCELLED = 1e-12
 _FIRST = np.array([True])
 
 
@@ -79,12 +77,6 @@ def fewer_atoms(loss: Atoms) -> Atoms:
     costs = np.zeros(values.size)
     np.cumsum(np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2), out=costs[1:])
     most_added = _ADDED * float(masses @ (values - masses @ values) ** 2)
-    squares = masses * values**2
-    # Sums up to each value: what is added between two is a difference of these, to the
-    # rounding of what cancels there.
-    sums, sums_of_products = masses.cumsum(), (masses * values).cumsum()
-    square = float(squares.sum())
-    surely_too_much = 2.0 * most_added + _CANCELLED * square
     for size, counters in _SIZES.items():
         marks = counters * (costs[-1] / (size - 1))
         marks[-1] = costs[-1]
@@ -94,13 +86,6 @@ def fewer_atoms(loss: Atoms) -> Atoms:
             break
         chosen[0], chosen[-1] = 0, values.size - 1
         nodes = values[chosen]
-        low, high = nodes[:-1], nodes[1:]
-        within, products = sums[chosen], sums_of_products[chosen]
-        # The sum of masses times (value - low) (high - value).
-        added = float((low + high) @ (products[1:] - products[:-1]))
-        added -= float((low * high) @ (within[1:] - within[:-1])) + square
-        if added > surely_too_much:
-            continue
         # Each value belongs to the cell that ends at it, and the first to the first one.
         widths = chosen[1:] - chosen[:-1]
         widths[0] += 1
