@@ -5,13 +5,10 @@ tells, or a guess that is corrected.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 
 from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.accounting.rounds.composed_profile import composed_profile
-from shuffledp.accounting.rounds.estimated_profile import estimated_profile
 from shuffledp.accounting.upper_profile import Profile, UpperProfile
-from shuffledp.errors import CertificationError
 
 # Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
@@ -21,8 +18,6 @@ _TINY_DELTA = 1e-20
 _SMALLEST = 1e-290
 # If certificate and attack differ by more than this factor, other covers are tried.
 _WEAK = 100.0
-# What is dropped is dropped for a delta that is so much smaller than the last one.
-_FINER = 0.1
 
 
 def certified_delta(
@@ -45,13 +40,6 @@ def certified_delta(
     search = _DeltaSearch(upper_at, epsilon, times, shuffles)
     # The attack gives the order of magnitude of delta, and so what may be dropped.
     about = attacked if attacked > 0.0 else _USUAL_DELTA
-    if shuffles > 1:
-        # Each trial takes long, and an estimate far above tells what they would come to.
-        estimate = search.estimated(about)
-        if estimate > _WEAK * about:
-            certified = search.near(_FINER * estimate)
-            if estimate / _WEAK < certified[0] < _WEAK * estimate:
-                return certified
     certified = search.near(about) if attacked > 0.0 else search.unattacked()
     # The attack is weak, or so fine a cover costs more than it gains: start from a
     # coarse one, and refine as long as each refinement halves the bound.
@@ -62,7 +50,7 @@ def certified_delta(
         certified = min(certified, candidate, key=lambda pair: pair[0])
         if not pays:
             break
-        other = _FINER * certified[0]
+        other = 0.1 * certified[0]
     return certified
 
 
@@ -88,16 +76,6 @@ class _DeltaSearch:
                 upper, self._times, about, at_epsilon=self._epsilon
             )
         return min(round_up(profile(self._epsilon)), 1.0), upper
-
-    def estimated(self, about: float) -> float:
-        """Returns about the delta, quickly; 0 if nothing is estimated."""
-        profile = estimated_profile(self._upper_at(min(max(about, _SMALLEST), 1e-6)))
-        with suppress(CertificationError):
-            composed = composed_profile(
-                profile, self._times, about, at_epsilon=self._epsilon
-            )
-            return composed(self._epsilon)
-        return 0.0
 
     def unattacked(self) -> tuple[float, UpperProfile]:
         """Returns the certified delta where no attack gives one."""

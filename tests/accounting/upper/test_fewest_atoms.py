@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import shuffledp as sdp
 from shuffledp.accounting.upper.atoms import Atoms, fewer_atoms
 
 SIZES = (64, 128, 192, 256, 384, 512, 768, 1_200)
@@ -46,3 +47,13 @@ def test_no_smaller_number_of_values_that_is_tried_would_do(seed: int) -> None:
         ]
         nodes[0], nodes[-1] = values[0], values[-1]
         assert added_by(loss, nodes) > 2e-5 * variance
+
+
+def test_gaussian_noise_of_many_people_in_rounds_is_certified_at_a_large_budget() -> (
+    None
+):
+    # Of its losses a few are far above all others, and it takes few of their values.
+    promise = sdp.Promise(sdp.Gaussian(), 1e-9, rounds=12)
+    people = sdp.Population.from_counts({12.9499: 100_000_000})
+
+    assert promise.delta_of(people, 0, 0.24394) < 2e-7

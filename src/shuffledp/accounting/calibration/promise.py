@@ -14,9 +14,9 @@ from shuffledp.accounting.calibration.calibrated_population import (
     Calibration,
     rounded_population,
 )
+from shuffledp.accounting.calibration.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
-from shuffledp.accounting.rounds.estimated_profile import estimated_profile
 from shuffledp.accounting.rounds.kept_profiles import kept_profile
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.rounds.node_choice import EVALUATIONS, Aim

@@ -249,9 +249,8 @@ class ContourIntegrand:
         """Returns log A(line, heights) - level; it falls in the heights."""
         noise = 0.5 * self.smoothing * line * line
         weights = self.masses * np.exp(line * self.losses)
-        sizes = np.abs(self.losses)
-        sizes += self.smoothing * line
-        sizes += 0.86 * math.sqrt(self.smoothing)
+        sizes = np.abs(self.losses) + self.smoothing * line
+        sizes = sizes + 0.86 * math.sqrt(self.smoothing)
         plain = float(self.masses @ np.expm1(line * self.losses))
         x = plain + (1.0 + plain) * np.expm1(noise - 0.5 * self.smoothing * heights**2)
         log_g = self._log_g_of(x)
@@ -269,9 +268,8 @@ class ContourIntegrand:
         # What np.linspace does takes several times as long there.
         heights = start + reach / (_HEIGHTS - 1) * np.arange(float(_HEIGHTS))
         values = np.empty(_HEIGHTS)
-        first = np.exp(
-            self._log_bound(line, heights[:_FIRST_HEIGHTS]), out=values[:_FIRST_HEIGHTS]
-        )
+        first = values[:_FIRST_HEIGHTS]
+        np.exp(self._log_bound(line, heights[:_FIRST_HEIGHTS]), out=first)
         if first[-1] < _NOTHING * first[0]:
             # Beyond, it is no larger, and makes no difference.
             values[_FIRST_HEIGHTS:] = first[-1]

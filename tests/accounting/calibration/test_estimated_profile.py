@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.rounds.estimated_profile import EstimatedBound
+from shuffledp.accounting.calibration.estimated_profile import EstimatedBound
 from shuffledp.errors import CertificationError
 
 PEOPLE = sdp.Population.from_counts({1.0: 2_000, 4.0: 2_000})
