@@ -115,3 +115,18 @@ def test_normal_losses_tell_which_level_is_asked_first(asked: list[int]) -> None
     # Both are below 0, and of one size, about.
     assert 2.0 * usual < excess.at(PEOPLE) < 0.5 * usual
     assert asked == [2]
+
+
+def test_estimates_begin_where_composed_noise_uses_its_target_up(
+    asked: list[int],
+) -> None:
+    promise = Promise(sdp.Gaussian(), 1e-9, rounds=12)
+    people = Population.from_counts({3.852: 1_000})
+
+    _, answer = sdp.largest_scale(promise, people, [1.1556])
+
+    (level,) = answer.guarantee.levels
+    assert level.epsilon_central is not None
+    assert 0.9998 * 1.1556 < level.epsilon_central <= 1.1556
+    # From where a normal loss would use it up it takes thirteen.
+    assert len(asked) <= 8

@@ -86,7 +86,8 @@ def test_budgets_are_found_at_deltas_far_below_their_own() -> None:
 
     for level, target in zip(answer.guarantee.levels, targets, strict=True):
         assert level.epsilon_central is not None
-        assert 0.999 * target < level.epsilon_central <= target
+        # Bounds at such deltas jump by half a percent from one budget to the next.
+        assert 0.995 * target < level.epsilon_central <= target
 
 
 def test_targets_that_no_budgets_are_known_to_keep_are_refused() -> None:

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
-from shuffledp.accounting.upper import contour, contour_integrand
+from shuffledp.accounting.upper import contour_integral, contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
@@ -81,7 +81,7 @@ def test_long_integrals_that_are_smoothed_more_stay_above_the_sum(
     monkeypatch: pytest.MonkeyPatch, crowd: int
 ) -> None:
     # All take longer than this, and are smoothed.
-    monkeypatch.setattr(contour, "_SLOW_WORK", 0.0)
+    monkeypatch.setattr(contour_integral, "_SLOW_WORK", 0.0)
     for share in SHARES:
         exact = exact_delta(crowd, share)
 

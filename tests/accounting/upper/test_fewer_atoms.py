@@ -11,9 +11,10 @@ import pytest
 from oracles.multiprecision import BlanketSum
 
 from shuffledp import Population
-from shuffledp.accounting.upper import contour
-from shuffledp.accounting.upper.atoms import Atoms, fewer_atoms
+from shuffledp.accounting.upper import contour_integral
+from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.contour import ContourBound
+from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 
@@ -21,7 +22,7 @@ from shuffledp.randomizers.laplace import Laplace
 @pytest.fixture(params=[0.0, math.inf])
 def _much_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Composed bounds with fewer points, and as others."""
-    monkeypatch.setattr(contour, "_MUCH_WORK", request.param)
+    monkeypatch.setattr(contour_integral, "_MUCH_WORK", request.param)
 
 
 def positive_part(loss: Atoms, threshold: float) -> Fraction:
@@ -135,13 +136,13 @@ def test_long_integrals_of_a_composition_are_not_tried_between_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried = []
-    integrated = contour._integrated
+    integrated = contour_integral._integrated
 
     def counted(*args: Any, most_work: float = math.inf, **options: Any) -> Any:
         tried.append(most_work)
         return integrated(*args, most_work=most_work, **options)
 
-    monkeypatch.setattr(contour, "_integrated", counted)
+    monkeypatch.setattr(contour_integral, "_integrated", counted)
     people = Population.from_counts({1.0: 40})
     ((cover,),) = KRandomizedResponse(10).covers([1.0], people, delta=1e-6)
     bounds = [

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.upper.atoms import Atoms, fewer_atoms
+from shuffledp.accounting.upper.atoms import Atoms
+from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 
 SIZES = (64, 128, 192, 256, 384, 512, 768, 1_200)
 CASES = 12

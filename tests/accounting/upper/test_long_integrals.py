@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Population, account
-from shuffledp.accounting.upper import contour
+from shuffledp.accounting.upper import contour_integral
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.subset_selection import SubsetSelection
@@ -21,21 +21,21 @@ def test_rare_losses_are_smoothed_and_prove_the_same_epsilon(
     people = Population.from_counts({0.03: 125, 0.737: 125, 3.179: 125})
     device = SubsetSelection(100_000, 2)
     epsilons, smoothed_by = {}, set[float]()
-    integrated = contour._integrated
+    integrated = contour_integral._integrated
 
     def recorded(*args: Any, smoother: float = 1.0, **others: Any) -> Any:
         smoothed_by.add(smoother)
         return integrated(*args, smoother=smoother, **others)
 
-    monkeypatch.setattr(contour, "_integrated", recorded)
-    for work in (math.inf, contour._SLOW_WORK):
-        monkeypatch.setattr(contour, "_SLOW_WORK", work)
+    monkeypatch.setattr(contour_integral, "_integrated", recorded)
+    for work in (math.inf, contour_integral._SLOW_WORK):
+        monkeypatch.setattr(contour_integral, "_SLOW_WORK", work)
         guarantee = account(device, people, delta=1e-12, quantiles=False)
         epsilons[work] = [level.epsilon_central for level in guarantee.levels]
 
     exact, smoothed = epsilons.values()
 
-    assert smoothed_by == {1.0, contour._SMOOTHER}
+    assert smoothed_by == {1.0, contour_integral._SMOOTHER}
     # Both are rounded upward in the sixth digit.
     assert np.all(np.array(smoothed) <= np.array(exact) * (1.0 + 1.3e-5))
 

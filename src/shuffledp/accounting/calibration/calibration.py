@@ -167,6 +167,7 @@ def largest_scale(
         max_factor,
         search_width(promise, people.num_levels),
         rounded=round_down,
+        with_estimates=promise.num_reports > 1,
     )
     return factor, promise.answer(scaled(factor), wanted)
 
@@ -240,6 +241,7 @@ def smallest_crowd(
             1.0 / fewest,
             0.4 / MAX_USERS,
             rounded=lambda share: 1.0 / round(1.0 / share),
+            with_estimates=promise.num_reports > 1,
         )
     except CertificationError as error:
         most, absent = people_at(1.0 / MAX_USERS)
@@ -280,9 +282,7 @@ def most_rounds(
     wanted = _targets_of(promise, people, targets)
     if not replace(promise, rounds=1).kept(people, wanted):
         raise CertificationError("Even one round exceeds a target.")
-
-    most = composable_rounds(promise, people)
-    return most_kept_rounds(promise, people, wanted, most)
+    return most_kept_rounds(promise, people, wanted, composable_rounds(promise, people))
 
 
 def _targets_of(

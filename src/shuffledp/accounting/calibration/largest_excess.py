@@ -6,16 +6,18 @@ once, at the answer.
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from shuffledp.accounting.calibration.calibration_search import (
+    FIRST_STRIDE,
     WIDTH,
     excess_of,
     largest,
     normal_spread,
 )
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.errors import PopulationError
+from shuffledp.errors import CertificationError, PopulationError
 from shuffledp.population import Population
 
 # Where the largest excess is below 0, it rises to 0, and those of other levels by hardly so
@@ -24,6 +26,9 @@ _TIMES, _LITTLE = 3.0, 1e-4
 # Nor, of normal losses, those whose deviation is so much less, as a logarithm.
 _FAR_IF_NORMAL = 0.1
 _LEAST_SPREAD = 1e-12
+# Relative width at which a search by estimates ends, and how near to it certified numbers
+# begin.
+_ESTIMATE_WIDTH, _NEAR = 1e-3, 2e-3
 
 
 class LargestExcess:
@@ -65,6 +70,22 @@ class LargestExcess:
         self._left_out = order[len(self._order) :]
         return sizes[order[0]]
 
+    def estimated(self, people: Population, absent: int | None = None) -> float:
+        """Returns about the largest excess, quickly, of the levels that are asked first.
+
+        Args:
+            people: The population.
+            absent: See `at`.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        goals = [self._targets[index] for index in self._order]
+        deltas = self._promise_to(absent).estimates_of(
+            people, goals, self._order, in_steps=True
+        )
+        return max(excess_of(delta, self._promise.delta) for delta in deltas)
+
     def at(self, people: Population, *, absent: int | None = None) -> float:
         """Returns the excess among these people, above 0 if a level misses its target.
 
@@ -101,9 +122,7 @@ class LargestExcess:
         self, people: Population, order: Sequence[int], absent: int | None
     ) -> dict[int, float]:
         """Returns the excess of each of these levels, up to one that misses its target."""
-        promise = self._promise
-        if absent is not None:
-            promise = replace(promise, absent=absent)
+        promise = self._promise_to(absent)
         if promise.is_kept_locally(people, self._targets):
             return dict.fromkeys(order, excess_of(0.0, promise.delta))
         sizes: dict[int, float] = {}
@@ -114,6 +133,12 @@ class LargestExcess:
                 break
         return sizes
 
+    def _promise_to(self, absent: int | None) -> Promise:
+        """Returns the promise, while so many of the others may be absent."""
+        if absent is None:
+            return self._promise
+        return replace(self._promise, absent=absent)
+
 
 def largest_for_all(
     excess: LargestExcess,
@@ -123,6 +148,7 @@ def largest_for_all(
     width: float = WIDTH,
     *,
     rounded: Callable[[float], float] = float,
+    with_estimates: bool = False,
 ) -> float:
     """Returns the largest number at which all levels keep their targets.
 
@@ -135,10 +161,21 @@ def largest_for_all(
         most: The largest number that is of use.
         width: See `largest`.
         rounded: Likewise.
+        with_estimates: Whether estimates lead to where it begins, as bounds are slow.
 
     Raises:
         CertificationError: If nothing down to 1e-12 fits.
     """
+    first_stride = FIRST_STRIDE
+    if with_estimates:
+        with suppress(CertificationError, PopulationError):
+            start = largest(
+                lambda number: excess.estimated(*people_at(number)),
+                start,
+                most,
+                _ESTIMATE_WIDTH,
+            )
+            first_stride = _NEAR
 
     def size(number: float) -> float:
         try:
@@ -148,7 +185,9 @@ def largest_for_all(
             return 1.0
 
     while True:
-        number = largest(size, start, most, width, rounded=rounded)
+        number = largest(
+            size, start, most, width, rounded=rounded, first_stride=first_stride
+        )
         people, absent = people_at(number)
         if not excess.others_miss(people, absent=absent):
             return number

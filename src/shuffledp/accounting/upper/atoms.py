@@ -1,20 +1,12 @@
 """The target user's privacy loss at one epsilon, as finitely many values."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shuffledp.cover import Cover
-from shuffledp.types import Floats, Ints
-
-# Numbers of values that are tried where they save so many times as many, and the part of
-# the variance that they may add.
-_LEAST_SAVING, _ADDED = 1.5, 2e-5
-_SIZES = {
-    size: np.arange(float(size)) for size in (64, 128, 192, 256, 384, 512, 768, 1_200)
-}
-_FIRST = np.array([True])
+from shuffledp.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,56 +57,38 @@ def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
     return Atoms(losses, masses, telling, losses.size)
 
 
-def fewer_atoms(loss: Atoms) -> Atoms:
-    """Returns the loss on few of its values, for a bound that is no smaller.
+def bounded_below(loss: Atoms, num_others: float) -> Atoms:
+    """Returns the loss with values that others never outweigh moved up to one of these.
 
-    Each value is split onto the chosen ones next to it, with the probabilities that keep
-    its mean: (.)_+ is convex. They are as many as add next to nothing to the variance.
+    A sum that has such a value is negative still, with noise for smoothing, too, so that
+    the bound stays what it is. At large epsilons such values are larger by orders than all
+    others, and the variance would be theirs alone.
+
+    Args:
+        loss: The target user's.
+        num_others: How many other messages are added up with it, at most.
     """
-    values, masses = _merged(loss)
-    steps = values[1:] - values[:-1]
-    # Chosen values next to each other add about the same to the variance.
-    costs = np.zeros(values.size)
-    np.cumsum(np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2), out=costs[1:])
-    most_added = _ADDED * float(masses @ (values - masses @ values) ** 2)
-    for size, counters in _SIZES.items():
-        marks = counters * (costs[-1] / (size - 1))
-        marks[-1] = costs[-1]
-        chosen = np.minimum(costs.searchsorted(marks), values.size - 1)
-        chosen = chosen[np.concatenate([_FIRST, chosen[1:] > chosen[:-1]])]
-        if chosen.size < 2 or _LEAST_SAVING * chosen.size > loss.losses.size:
-            break
-        chosen[0], chosen[-1] = 0, values.size - 1
-        nodes = values[chosen]
-        # Each value belongs to the cell that ends at it, and the first to the first one.
-        widths = chosen[1:] - chosen[:-1]
-        widths[0] += 1
-        right = np.arange(1, chosen.size).repeat(widths)
-        below, above = values - nodes[right - 1], nodes[right] - values
-        if float(masses @ (below * above)) <= most_added:
-            share = np.clip(below / (below + above), 0.0, 1.0)
-            split = _sums(
-                np.concatenate([right - 1, right]),
-                np.concatenate([masses * (1.0 - share), masses * share]),
-            )
-            # Upward by what the means may have lost to rounding.
-            nodes = nodes + 1e-15 * np.abs(nodes)
-            num_terms = 2 * loss.num_terms + nodes.size
-            return Atoms(nodes, split, loss.telling, num_terms)
-    return loss
+    largest = float(loss.losses.max())
+    least = -(num_others + 1.0) * max(largest, math.sqrt(loss.telling))
+    if largest <= 0.0 or not loss.losses.min() < least:
+        return loss
+    return replace(loss, losses=np.maximum(loss.losses, least))
 
 
-def _merged(loss: Atoms) -> tuple[Floats, Floats]:
-    """Returns different values, ascending, and the mass of each."""
+def bounded_above(loss: Atoms, most_taken: float) -> tuple[Atoms, float]:
+    """Returns the loss with its largest values moved down to one, and by how much its mean.
+
+    Args:
+        loss: The target user's.
+        most_taken: From its mean, at most.
+    """
     order = loss.losses.argsort(kind="stable")
     values, masses = loss.losses[order], loss.masses[order]
-    is_new = np.concatenate([_FIRST, values[1:] > values[:-1]])
-    if not is_new.all():
-        masses = _sums(is_new.cumsum() - 1, masses)
-        values = values[is_new]
-    return values, masses
-
-
-def _sums(positions: Ints, numbers: Floats) -> Floats:
-    """Returns the sum of the numbers at each position."""
-    return np.bincount(positions, weights=numbers).astype(np.float64, copy=False)
+    above = masses[::-1].cumsum()[::-1]
+    # By how much the mean falls if all that is above a value is moved to it.
+    taken = np.zeros(values.size)
+    taken[:-1] = (above[1:] * np.diff(values))[::-1].cumsum()[::-1]
+    least = int(np.argmax(taken <= most_taken))
+    bounded = replace(loss, losses=np.minimum(loss.losses, values[least]))
+    # Upward by what sums of so many terms may have lost.
+    return bounded, float(taken[least]) * (1.0 + 1e-12)

@@ -15,14 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
-from shuffledp.accounting.upper.atoms import fewer_atoms
+from shuffledp.accounting.upper.atoms import Atoms, bounded_below
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
-from shuffledp.accounting.upper.contour import integral_ends, proven_delta
+from shuffledp.accounting.upper.contour import proven_delta
+from shuffledp.accounting.upper.contour_integral import integral_ends
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
+from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.noise_loss import noise_loss
-from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
+from shuffledp.accounting.upper.saddle_estimate import rough_saddle, saddle_estimate
 from shuffledp.cover import NoiseDensities, shown_by
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
@@ -93,7 +95,7 @@ class NoiseBlanketBound:
         """Returns about the bound at `epsilon`, far quicker; NaN if nothing is known."""
         with np.errstate(all="ignore"):
             try:
-                loss, unit = noise_loss(self.noise, self.density, epsilon, split=False)
+                loss, unit = self._loss(epsilon, split=False)
                 size = unit * saddle_estimate(loss, self.probabilities, self.counts)
             except (CertificationError, OverflowError, ValueError, ZeroDivisionError):
                 return math.nan
@@ -107,10 +109,24 @@ class NoiseBlanketBound:
         return min(max(part, 0.0), 1.0) if math.isfinite(part) else 1.0
 
     def _ends(self, epsilon: float, *, split: bool) -> tuple[float, float]:
+        loss, unit = self._loss(epsilon, split=split)
+        if not split:
+            return self._integral_ends(loss, unit, epsilon)
+        # Sums of many losses are as smooth as if each had fewer values.
+        tilt = rough_saddle(loss, self.probabilities, self.counts)
+        ends = self._integral_ends(fewer_atoms(loss, tilt), unit, epsilon)
+        if math.isnan(ends[0]):
+            return self._integral_ends(fewer_atoms(loss), unit, epsilon)
+        return ends
+
+    def _loss(self, epsilon: float, *, split: bool) -> tuple[Atoms, float]:
+        """Returns the target user's loss, and its unit."""
         loss, unit = noise_loss(self.noise, self.density, epsilon, split=split)
-        if split:
-            # Sums of many losses are as smooth as if each had fewer values.
-            loss = fewer_atoms(loss)
+        return bounded_below(loss, float(self.counts.sum())), unit
+
+    def _integral_ends(
+        self, loss: Atoms, unit: float, epsilon: float
+    ) -> tuple[float, float]:
         return integral_ends(
             loss,
             unit,

@@ -12,14 +12,25 @@ one theta; the integral is about that value over (2 pi)^{1/2} times its width th
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from shuffledp.accounting.upper.atoms import Atoms
+from shuffledp.accounting.upper.atoms import Atoms, bounded_above
 from shuffledp.types import Floats
 
 # Logarithms of theta about that of a normal loss, and finer steps about the least of them.
 _REACH, _COARSE, _STEPS = (-3.0, 5.0), 33, (0.06, 0.02)
+# Thirds of the distance between points, where a parabola leads nowhere.
+_NARROWINGS = 4
+# Which part of the bound the largest losses may add where they are moved down, how often
+# this is tried again with a smaller bound, and by how much it must be smaller.
+_TAKEN, _MOST_BOUNDED, _LESS = 1e-3, 8, 0.9
+# A power of e that few losses have if most are near each other, and their share then.
+_FAR, _FAR_SHARE = 4.0, 0.05
+# Logarithms of theta about the same for a rough saddle: a quarter more or less makes no
+# difference.
+_ROUGH = np.linspace(-2.0, 4.0, 13)
 # How often all of them are moved down where the least is the first.
 _MOST_MOVES = 4
 
@@ -32,11 +43,22 @@ def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float
         probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: Other people in each group, shape (groups,).
     """
+    about, is_kinked = _about(loss, probabilities, counts)
+    # Few losses far above all others make the integrand rise where others would let it
+    # fall, and no parabola tells how large it is: without these it is known.
+    for _ in range(_MOST_BOUNDED if is_kinked else 0):
+        bounded, taken = bounded_above(loss, _TAKEN * about)
+        before, about = about, _about(bounded, probabilities, counts)[0] + taken
+        if not about < _LESS * before:
+            break
+    return about
+
+
+def _about(loss: Atoms, probabilities: Floats, counts: Floats) -> tuple[float, bool]:
+    """Returns the estimate, and whether the least value is at a kink of the integrand."""
     if loss.losses.max() <= 0.0:
-        return 0.0
-    mean = float(loss.masses @ loss.losses)
-    variance = float(loss.masses @ (loss.losses - mean) ** 2)
-    messages = max(float(probabilities @ counts), 1.0)
+        return 0.0, False
+    is_kinked = False
 
     def log_sizes(logs: Floats) -> Floats:
         thetas = np.exp(logs)
@@ -48,9 +70,7 @@ def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float
         sizes: Floats = log_g + np.log(-np.expm1(-slope * (1.0 + x)) / slope)
         return sizes - 2.0 * logs
 
-    # Of a normal loss: the larger the mean, below 0, the larger theta.
-    center = (-mean + math.sqrt(mean**2 + 4.0 * variance / messages)) / (2.0 * variance)
-    logs = math.log(center) + np.linspace(*_REACH, _COARSE)
+    logs = _log_center(loss, probabilities, counts) + np.linspace(*_REACH, _COARSE)
     sizes = log_sizes(logs)
     for _ in range(_MOST_MOVES):
         if np.argmin(sizes) > 0:
@@ -61,11 +81,71 @@ def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float
     for step in _STEPS:
         # About the vertex of the parabola through the least of the points before.
         vertex, _, _ = _parabola(logs, sizes)
-        logs = vertex + step * np.arange(-3.0, 4.0)
-        sizes = log_sizes(logs)
+        finer = vertex + step * np.arange(-3.0, 4.0)
+        finer_sizes = log_sizes(finer)
+        is_inside = 0 < np.argmin(finer_sizes) < finer.size - 1
+        if not (is_inside and finer_sizes.min() <= sizes.min()):
+            # No parabola is near where rare losses begin to decide.
+            logs, sizes = _narrowed(log_sizes, logs, sizes)
+            is_kinked = True
+            break
+        logs, sizes = finer, finer_sizes
     log_theta, least, bend = _parabola(logs, sizes)
     # In the logarithm of theta the width is that in theta over theta.
-    return math.exp(least + log_theta - 0.5 * math.log(2.0 * math.pi * bend))
+    about = math.exp(least + log_theta - 0.5 * math.log(2.0 * math.pi * bend))
+    return about, is_kinked or _is_far(loss, math.exp(log_theta))
+
+
+def _is_far(loss: Atoms, theta: float) -> bool:
+    """Returns whether losses far above most others make up the moment's slope there."""
+    powers = theta * loss.losses
+    sizes = loss.masses * np.abs(loss.losses) * np.exp(np.minimum(powers, 700.0))
+    return bool(sizes[powers > _FAR].sum() > _FAR_SHARE * sizes.sum())
+
+
+def _narrowed(
+    log_sizes: Callable[[Floats], Floats], logs: Floats, sizes: Floats
+) -> tuple[Floats, Floats]:
+    """Returns points close to where the integrand is least, and its logarithms there."""
+    for _ in range(_NARROWINGS):
+        step = (logs[1] - logs[0]) / 3.0
+        logs = logs[np.argmin(sizes)] + step * np.arange(-3.0, 4.0)
+        sizes = log_sizes(logs)
+    return logs, sizes
+
+
+def rough_saddle(loss: Atoms, probabilities: Floats, counts: Floats) -> float:
+    """Returns roughly the theta at which the integrand is least; 0 if nothing is known.
+
+    Args:
+        loss: See `saddle_estimate`, as for what follows.
+        probabilities: Likewise.
+        counts: Likewise.
+    """
+    with np.errstate(all="ignore"):
+        try:
+            logs = _log_center(loss, probabilities, counts) + _ROUGH
+            thetas = np.exp(logs)
+        except (OverflowError, ValueError, ZeroDivisionError):
+            return 0.0
+        x = np.expm1(np.multiply.outer(thetas, loss.losses)) @ loss.masses
+        log_g = np.log1p(np.multiply.outer(x, probabilities)) @ counts
+        sizes = log_g + np.log1p(x) - 2.0 * logs
+    # What overflows is far away.
+    theta = float(thetas[np.argmin(np.where(np.isfinite(sizes), sizes, np.inf))])
+    return theta if math.isfinite(theta) else 0.0
+
+
+def _log_center(loss: Atoms, probabilities: Floats, counts: Floats) -> float:
+    """Returns the logarithm of theta if losses were normal.
+
+    The larger the mean, below 0, the larger it is.
+    """
+    mean = float(loss.masses @ loss.losses)
+    variance = float(loss.masses @ (loss.losses - mean) ** 2)
+    messages = max(float(probabilities @ counts), 1.0)
+    center = (-mean + math.sqrt(mean**2 + 4.0 * variance / messages)) / (2.0 * variance)
+    return math.log(center)
 
 
 def _parabola(x: Floats, y: Floats) -> tuple[float, float, float]:
