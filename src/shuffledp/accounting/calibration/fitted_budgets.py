@@ -7,6 +7,7 @@ scaled up by one factor.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -31,6 +32,8 @@ _MOST_SCALED, _SCALE_WIDTH = 8.0, 1e-3
 _LEAST_SHRINK = 1e-6
 # Of one report's profile, where that is enough to certify several.
 _FEW_EVALUATIONS, _LARGER = 24, 1.05
+# Of the delta that is promised, where estimates are relied upon.
+_NO_DOUBT = 0.01
 # Of targets, until they are kept as budgets.
 _MOST_HALVINGS, _LESS = 6, 1.0 - 1e-7
 # With a larger one nearly every message is a value without noise.
@@ -50,6 +53,8 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     wanted, counts = targets.epsilons.tolist(), targets.counts
     people = rounded_population(targets.epsilons, counts)
     reports = promise.num_reports
+    if _is_far_from_missed(promise, people, wanted):
+        return targets
     # Budgets that are the targets themselves are kept, or far from it, as few evaluations
     # tell, which make epsilons larger by a hundredth at most.
     keep = partial(promise.kept, people, most_evaluations=_FEW_EVALUATIONS)
@@ -64,12 +69,29 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
         # A little less, as their sum is rounded upward.
         share = _LESS * targets.epsilons / (reports * 2.0**halvings)
         people = rounded_population(share, counts)
-        if promise.kept(people, wanted, most_evaluations=_FEW_EVALUATIONS):
+        if _is_far_from_missed(promise, people, wanted) or promise.kept(
+            people, wanted, most_evaluations=_FEW_EVALUATIONS
+        ):
             return people
     raise CertificationError(
         f"No budgets are known that keep these targets at delta {promise.delta:g}: ask for "
         "a larger delta, larger targets or fewer reports of each person."
     )
+
+
+def _is_far_from_missed(
+    promise: Promise, people: Population, targets: list[float]
+) -> bool:
+    """Returns whether estimates of composed bounds leave no doubt that targets are kept.
+
+    A search begins with such budgets; what it ends with is certified.
+    """
+    if promise.num_reports == 1:
+        return False
+    with suppress(CertificationError):
+        estimates = promise.estimates_of(people, targets)
+        return max(estimates) <= _NO_DOUBT * promise.delta
+    return False
 
 
 def fitted_budgets(

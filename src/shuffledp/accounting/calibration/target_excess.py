@@ -45,6 +45,7 @@ class TargetExcess:
         margin: By how much a certified excess is taken to be larger than it is.
         is_noise: Whether several levels hide in noise, whose budgets may be far above
             their targets, and whose covers take long.
+        is_composed: Whether the bounds of several reports are composed.
         is_composed_noise: Whether noise of several levels is composed, whose certified
             bounds take longest of all.
     """
@@ -67,9 +68,10 @@ class TargetExcess:
         self._promise, self.counts, self.targets = promise, counts, targets
         self.range, self.margin = budget_range, target_margin(promise, counts.size)
         self.is_noise = counts.size > 1 and has_blankets_in_steps(promise)
-        self.is_composed_noise = self.is_noise and promise.num_reports > 1
+        self.is_composed = promise.num_reports > 1
+        self.is_composed_noise = self.is_noise and self.is_composed
         # Slow bounds are evaluated where they may be the answer's, which has few digits.
-        self._is_rounded = promise.num_reports > 1 and self.margin > 0.0
+        self._is_rounded = self.is_composed and self.margin > 0.0
         # A correction of estimates is followed by a search that begins there.
         self._last: tuple[Floats, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]
