@@ -10,7 +10,7 @@ import pytest
 from shuffledp import Population
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper import contour_integral
-from shuffledp.accounting.upper.atoms import Atoms, bounded_above, bounded_below
+from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_above, bounded_below
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.contour_integral import integral_ends
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
@@ -209,3 +209,22 @@ def test_epsilons_above_the_number_of_people_are_no_worse_than_smaller_ones() ->
     assert deltas == sorted(deltas, reverse=True)
     assert deltas[-1] < 1e-80
     assert bound.estimate(40.0) < 1e-80
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.4])
+def test_few_values_do_where_few_losses_are_far_above_those_of_a_million(
+    epsilon: float,
+) -> None:
+    people = Population.from_counts({12.1284: 1_000_000})
+    ((cover, *_),) = Gaussian().covers([12.1284], people, delta=1e-7)
+    probabilities, counts = cover.blanket_probabilities, np.array([999_999.0])
+    loss = atoms(cover, float(np.abs(cover.differences).max()), epsilon)
+    tilt = rough_saddle(loss, probabilities, counts)
+
+    few = fewer_atoms(loss, tilt, float(probabilities @ counts))
+
+    # The largest losses decide on the saddle, far from that of a normal loss.
+    assert 10.0 < tilt < 50.0
+    assert few.losses.size < loss.losses.size / 2.0
+    growth = moment(few, tilt) / moment(loss, tilt) - 1.0
+    assert 0.0 <= growth * float(probabilities @ counts) < 2e-3

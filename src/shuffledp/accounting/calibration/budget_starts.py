@@ -153,9 +153,7 @@ class BudgetStarts:
         if is_slow:
             with suppress(CertificationError):
                 return self._refined(log_budgets)
-        if not self._excess.is_composed:
-            # Of composed bounds the slopes that the search has learned will do.
-            self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         return log_budgets
 
     def _refined(self, log_budgets: Floats) -> Floats:

@@ -144,10 +144,11 @@ def _of_fewer(
         OverflowError: If it takes too much work, or numbers are too extreme.
     """
     probabilities, counts = log_g.probabilities, log_g.counts
-    if float(probabilities @ counts) < _MANY_MESSAGES:
+    messages = float(probabilities @ counts)
+    if messages < _MANY_MESSAGES:
         return integrated(loss, smoother=smoother)
     tilt = rough_saddle(loss, probabilities, counts)
-    return integrated(fewer_atoms(loss, tilt), smoother=smoother)
+    return integrated(fewer_atoms(loss, tilt, messages), smoother=smoother)
 
 
 def _without_largest(

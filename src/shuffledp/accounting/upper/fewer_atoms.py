@@ -13,59 +13,86 @@ from shuffledp.types import Floats, Ints
 
 # Numbers of values that are tried where they save so many times as many, and the part of
 # the variance that they may add; under the tilt, where a moment grows by half as much times
-# the square of the tilt.
-_LEAST_SAVING, _ADDED, _ADDED_TILTED = 1.5, 2e-5, 1e-4
+# the square of the tilt. In any case the bound, which has its power, may grow by this part.
+_LEAST_SAVING, _ADDED, _ADDED_TILTED, _GROWN = 1.5, 2e-5, 1e-4, 1e-3
 _SIZES = {
     size: np.arange(float(size)) for size in (64, 128, 192, 256, 384, 512, 768, 1_200)
 }
-# Where the moment grows by more, values are chosen for these parts of the tilt, too, and
-# from one to the next e^{tilt loss} changes by no more than this power of e.
+# Where the moment grows by more, so many values are chosen for it besides, by these parts
+# of the tilt; from one to the next e^{tilt loss} changes by no more than this power of e.
+_TAIL_SIZES = 64, 128, 256, 512
 _PARTS, _LONGEST = (0.25, 0.5, 0.75, 1.0), 2.0
 _FIRST = np.array([True])
 
 
-def fewer_atoms(loss: Atoms, tilt: float = 0.0) -> Atoms:
+def fewer_atoms(loss: Atoms, tilt: float = 0.0, messages: float = 1.0) -> Atoms:
     """Returns the loss on few of its values, or as it is where these save too little.
 
     Args:
         loss: The target user's.
         tilt: Where the integrand of the bound is least, about, at least 0; at 0 no moment
             but the variance is looked at.
+        messages: About how many losses are added up.
     """
     values, masses = _merged(loss)
     costs = _costs(values, masses)
     most_added = _ADDED * float(masses @ (values - masses @ values) ** 2)
-    moment = _Moment(values, masses, tilt) if tilt > 0.0 else None
-    is_refused = False
     for size, counters in _SIZES.items():
-        if is_refused and moment is not None:
-            chosen = moment.chosen(size)
-        else:
-            chosen = _at_marks(costs, counters * (costs[-1] / (size - 1)))
-        if chosen.size < 2 or _LEAST_SAVING * chosen.size > loss.losses.size:
+        plain = _at_marks(costs, counters * (costs[-1] / (size - 1)))
+        if not _is_worthwhile(plain, loss):
+            return loss
+        cells = _Cells(values, plain)
+        if float(masses @ cells.spreads) <= most_added:
             break
+    else:
+        return loss
+    if tilt > 0.0:
+        moment, sizes = _Moment(values, masses, tilt, messages), iter(_TAIL_SIZES)
+        while moment.is_exceeded(cells):
+            num_added = next(sizes, 0)
+            chosen = np.union1d(plain, moment.chosen(num_added))
+            if num_added == 0 or not _is_worthwhile(chosen, loss):
+                return loss
+            cells = _Cells(values, chosen)
+    # Upward by what the means may have lost to rounding.
+    nodes = cells.nodes + 1e-15 * np.abs(cells.nodes)
+    num_terms = 2 * loss.num_terms + nodes.size
+    return Atoms(nodes, cells.split(masses), loss.telling, num_terms)
+
+
+def _is_worthwhile(chosen: Ints, loss: Atoms) -> bool:
+    return chosen.size >= 2 and _LEAST_SAVING * chosen.size <= loss.losses.size
+
+
+class _Cells:
+    """Cells between chosen values, of which the first and the last are chosen always.
+
+    Attributes:
+        chosen: Positions of the chosen values, shape (chosen,).
+        nodes: The chosen values, shape (chosen,).
+        right: Which of these is next above each value, shape (values,).
+        spreads: By how much each value's square grows where it is split, shape (values,).
+        share: Which part of each value goes to the node above, shape (values,).
+    """
+
+    def __init__(self, values: Floats, chosen: Ints) -> None:
         chosen[0], chosen[-1] = 0, values.size - 1
-        nodes = values[chosen]
+        self.chosen, self.nodes = chosen, values[chosen]
         # Each value belongs to the cell that ends at it, and the first to the first one.
         widths = chosen[1:] - chosen[:-1]
         widths[0] += 1
-        right = np.arange(1, chosen.size).repeat(widths)
-        below, above = values - nodes[right - 1], nodes[right] - values
-        if float(masses @ (below * above)) > most_added:
-            continue
-        share = np.clip(below / (below + above), 0.0, 1.0)
-        if moment is not None and moment.is_exceeded(chosen, right, share):
-            is_refused = True
-            continue
-        split = _sums(
-            np.concatenate([right - 1, right]),
-            np.concatenate([masses * (1.0 - share), masses * share]),
+        self.right = np.arange(1, chosen.size).repeat(widths)
+        below = values - self.nodes[self.right - 1]
+        above = self.nodes[self.right] - values
+        self.spreads = below * above
+        self.share = np.clip(below / (below + above), 0.0, 1.0)
+
+    def split(self, masses: Floats) -> Floats:
+        """Returns the mass that each node gets, shape (chosen,)."""
+        return _sums(
+            np.concatenate([self.right - 1, self.right]),
+            np.concatenate([masses * (1.0 - self.share), masses * self.share]),
         )
-        # Upward by what the means may have lost to rounding.
-        nodes = nodes + 1e-15 * np.abs(nodes)
-        num_terms = 2 * loss.num_terms + nodes.size
-        return Atoms(nodes, split, loss.telling, num_terms)
-    return loss
 
 
 class _Moment:
@@ -75,27 +102,28 @@ class _Moment:
         values: Different values of the loss, ascending, shape (values,).
         masses: Their probabilities, shape (values,).
         tilt: Above 0.
+        messages: About how many losses are added up.
     """
 
-    def __init__(self, values: Floats, masses: Floats, tilt: float) -> None:
+    def __init__(
+        self, values: Floats, masses: Floats, tilt: float, messages: float
+    ) -> None:
         self._values, self._masses, self._tilt = values, masses, tilt
         self._powers = np.exp(tilt * (values - values[-1]))
         tilted = masses * self._powers
-        mean = float(tilted @ values) / max(float(tilted.sum()), 1e-300)
+        moment = float(tilted.sum())
+        mean = float(tilted @ values) / max(moment, 1e-300)
         variance = float(tilted @ (values - mean) ** 2)
-        self._most_grown = 0.5 * _ADDED_TILTED * tilt**2 * variance
+        self._most_grown = max(
+            0.5 * _ADDED_TILTED * tilt**2 * variance,
+            _GROWN * moment / max(messages, 1.0),
+        )
 
-    def is_exceeded(self, chosen: Ints, right: Ints, share: Floats) -> bool:
-        """Returns whether it grows by more where values are split onto chosen ones.
-
-        Args:
-            chosen: Positions of the chosen values, shape (chosen,).
-            right: Which of these is next above each value, shape (values,).
-            share: Which part of each value goes there, shape (values,).
-        """
-        ends = self._powers[chosen]
-        left = ends[right - 1]
-        grown = left + share * (ends[right] - left) - self._powers
+    def is_exceeded(self, cells: _Cells) -> bool:
+        """Returns whether it grows by more where values are split onto nodes."""
+        ends = self._powers[cells.chosen]
+        left = ends[cells.right - 1]
+        grown = left + cells.share * (ends[cells.right] - left) - self._powers
         return float(self._masses @ grown) > self._most_grown
 
     def chosen(self, size: int) -> Ints:

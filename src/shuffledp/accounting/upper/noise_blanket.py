@@ -114,7 +114,9 @@ class NoiseBlanketBound:
             return self._integral_ends(loss, unit, epsilon)
         # Sums of many losses are as smooth as if each had fewer values.
         tilt = rough_saddle(loss, self.probabilities, self.counts)
-        ends = self._integral_ends(fewer_atoms(loss, tilt), unit, epsilon)
+        messages = float(self.probabilities @ self.counts)
+        few = fewer_atoms(loss, tilt, messages)
+        ends = self._integral_ends(few, unit, epsilon)
         if math.isnan(ends[0]):
             return self._integral_ends(fewer_atoms(loss), unit, epsilon)
         return ends

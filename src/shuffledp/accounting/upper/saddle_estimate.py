@@ -27,10 +27,10 @@ _NARROWINGS = 4
 # this is tried again with a smaller bound, and by how much it must be smaller.
 _TAKEN, _MOST_BOUNDED, _LESS = 1e-3, 8, 0.9
 # A power of e that few losses have if most are near each other, and their share then.
-_FAR, _FAR_SHARE = 4.0, 0.05
-# Logarithms of theta about the same for a rough saddle: a quarter more or less makes no
-# difference.
-_ROUGH = np.linspace(-2.0, 4.0, 13)
+_FAR, _FAR_SHARE = 10.0, 0.05
+# Logarithms of theta about the same for a rough saddle, and about the best of these: an
+# eighth more or less makes no difference.
+_ROUGH, _LESS_ROUGH = np.arange(-7.0, 5.0), np.array([-0.5, -0.25, 0.0, 0.25, 0.5])
 # How often all of them are moved down where the least is the first.
 _MOST_MOVES = 4
 
@@ -43,10 +43,10 @@ def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float
         probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: Other people in each group, shape (groups,).
     """
-    about, is_kinked = _about(loss, probabilities, counts)
+    about, is_far = _about(loss, probabilities, counts)
     # Few losses far above all others make the integrand rise where others would let it
     # fall, and no parabola tells how large it is: without these it is known.
-    for _ in range(_MOST_BOUNDED if is_kinked else 0):
+    for _ in range(_MOST_BOUNDED if is_far else 0):
         bounded, taken = bounded_above(loss, _TAKEN * about)
         before, about = about, _about(bounded, probabilities, counts)[0] + taken
         if not about < _LESS * before:
@@ -55,10 +55,9 @@ def saddle_estimate(loss: Atoms, probabilities: Floats, counts: Floats) -> float
 
 
 def _about(loss: Atoms, probabilities: Floats, counts: Floats) -> tuple[float, bool]:
-    """Returns the estimate, and whether the least value is at a kink of the integrand."""
+    """Returns the estimate, and whether losses far above most others decide."""
     if loss.losses.max() <= 0.0:
         return 0.0, False
-    is_kinked = False
 
     def log_sizes(logs: Floats) -> Floats:
         thetas = np.exp(logs)
@@ -87,13 +86,12 @@ def _about(loss: Atoms, probabilities: Floats, counts: Floats) -> tuple[float, b
         if not (is_inside and finer_sizes.min() <= sizes.min()):
             # No parabola is near where rare losses begin to decide.
             logs, sizes = _narrowed(log_sizes, logs, sizes)
-            is_kinked = True
             break
         logs, sizes = finer, finer_sizes
     log_theta, least, bend = _parabola(logs, sizes)
     # In the logarithm of theta the width is that in theta over theta.
     about = math.exp(least + log_theta - 0.5 * math.log(2.0 * math.pi * bend))
-    return about, is_kinked or _is_far(loss, math.exp(log_theta))
+    return about, _is_far(loss, math.exp(log_theta))
 
 
 def _is_far(loss: Atoms, theta: float) -> bool:
@@ -122,17 +120,21 @@ def rough_saddle(loss: Atoms, probabilities: Floats, counts: Floats) -> float:
         probabilities: Likewise.
         counts: Likewise.
     """
+
+    def log_sizes(logs: Floats) -> Floats:
+        x = np.expm1(np.multiply.outer(np.exp(logs), loss.losses)) @ loss.masses
+        log_g = np.log1p(np.multiply.outer(x, probabilities)) @ counts
+        sizes = log_g + np.log1p(x) - 2.0 * logs
+        # What overflows is far away.
+        return np.where(np.isfinite(sizes), sizes, np.inf)
+
     with np.errstate(all="ignore"):
         try:
             logs = _log_center(loss, probabilities, counts) + _ROUGH
-            thetas = np.exp(logs)
+            logs = logs[np.argmin(log_sizes(logs))] + _LESS_ROUGH
+            theta = math.exp(logs[np.argmin(log_sizes(logs))])
         except (OverflowError, ValueError, ZeroDivisionError):
             return 0.0
-        x = np.expm1(np.multiply.outer(thetas, loss.losses)) @ loss.masses
-        log_g = np.log1p(np.multiply.outer(x, probabilities)) @ counts
-        sizes = log_g + np.log1p(x) - 2.0 * logs
-    # What overflows is far away.
-    theta = float(thetas[np.argmin(np.where(np.isfinite(sizes), sizes, np.inf))])
     return theta if math.isfinite(theta) else 0.0
 
 
