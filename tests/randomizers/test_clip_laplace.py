@@ -70,9 +70,45 @@ def test_bins_are_those_of_the_distribution(value: float) -> None:
 
     for row, level in zip(bins, LEVELS, strict=True):
         exact = laplace_parts(level / 2.0, value, EDGES)
-        # Far from the value, parts are differences of numbers near 1.
+        # Far from the value, the oracle's are differences of numbers near 1.
         assert row == pytest.approx(exact, rel=1e-9, abs=1e-14)
         assert row.sum() == pytest.approx(1.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("level", [1e-6, 3.0, 45.0, 80.0])
+def test_bins_far_from_a_value_have_all_their_digits(level: float) -> None:
+    bins = ClipLaplace().bins(np.array([level]), 1.0)[0]
+
+    with mp.workdps(60):
+        rate = mp.mpf(level) / 2
+        areas = [mp.exp(-rate * (1 - mp.mpf(edge))) for edge in EDGES.tolist()]
+        whole = 1 - mp.exp(-2 * rate)
+        for part, low, high in zip(bins.tolist(), areas[:-1], areas[1:], strict=True):
+            assert abs(part * whole / (high - low) - 1) < 1e-11
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+@pytest.mark.parametrize("level", [46.0, 50.0, 60.0, 80.0])
+def test_large_budgets_beside_a_small_one_are_certified(
+    level: float, delta: float
+) -> None:
+    # Parts that were rounded to 0 made an attack out of nothing, and a contradiction.
+    people = Population.from_counts({1.0: 1, level: 1})
+
+    (answer,) = account(ClipLaplace(), people, delta=delta, levels=[level]).levels
+
+    assert answer.epsilon_central_lower <= answer.epsilon_central <= level
+
+
+def test_no_attack_shows_what_no_message_does() -> None:
+    # No cell is more than e^52.5 times as likely for one value as for another.
+    people = Population.from_counts({2.0: 1, 60.0: 1})
+
+    (answer,) = account(
+        ClipLaplace(cells=8), people, epsilon=58.8, levels=[60.0]
+    ).levels
+
+    assert answer.delta_central_lower == 0.0
 
 
 def laplace_parts(

@@ -25,6 +25,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.cell_powers import cell_powers, middle_beyond_mean
 from shuffledp.randomizers.clipped_noise import ClippedNoise
+from shuffledp.randomizers.clipped_probabilities import noise_probabilities
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
     STEPS,
@@ -115,12 +116,8 @@ class ClipLaplace(ClippedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
-        distances = inner_edges(self.cells) - value
-        # Proportional to the integral of the density from the value on.
-        area = np.sign(distances) * -np.expm1(-rates * np.abs(distances))
-        parts = np.diff(area, axis=1)
-        probabilities: Floats = parts / parts.sum(axis=1, keepdims=True)
-        return probabilities
+        edges = inner_edges(self.cells)
+        return noise_probabilities(rates, np.array([value]), edges[:-1], edges[1:])
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""

@@ -31,10 +31,11 @@ from shuffledp.population import Population
 from shuffledp.randomizers.cell_powers import cell_powers
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.clipped_noise import ClippedNoise
+from shuffledp.randomizers.clipped_probabilities import noise_probabilities
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise_attack import inner_edges
 from shuffledp.randomizers.sampled_cells import MessageCounts
-from shuffledp.randomizers.sparsified_cover import noise_probabilities, sparsified_cover
+from shuffledp.randomizers.sparsified_cover import sparsified_cover
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 

@@ -29,6 +29,7 @@ from scipy.optimize import minimize
 
 from shuffledp.cover import Cover
 from shuffledp.population import Population
+from shuffledp.randomizers.clipped_probabilities import noise_probabilities, normalizers
 from shuffledp.randomizers.dominating_pair import DominatingPair, dominating_pair
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.types import Floats
@@ -75,13 +76,6 @@ class TwoPieceBlanket:
         return masses
 
 
-def normalizers(rates: Floats, values: Floats) -> Floats:
-    """Returns N(v), the integral of e^{-b |y - v|} over [-1, 1]."""
-    sides = np.expm1(-rates * (1.0 + values)) + np.expm1(-rates * (1.0 - values))
-    result: Floats = -sides / rates
-    return result
-
-
 def middle_probabilities(rates: Floats, values: Floats, threshold: float) -> Floats:
     """Returns p_v, the probability that a Clip-Laplace message is within the threshold."""
     distances = np.abs(values)
@@ -90,20 +84,6 @@ def middle_probabilities(rates: Floats, values: Floats, threshold: float) -> Flo
     area = -np.expm1(-rates * (threshold + inside))
     area = area - np.expm1(-rates * (threshold - inside))
     area = area * np.exp(-rates * (distances - inside))
-    probabilities: Floats = area / rates / normalizers(rates, values)
-    return probabilities
-
-
-def noise_probabilities(
-    rates: Floats, values: Floats, left: Floats, right: Floats
-) -> Floats:
-    """Returns probabilities of Clip-Laplace messages in [left, right], by broadcasting."""
-    # Both parts of the area are >= 0 and from expm1: no digits are lost to cancellation.
-    after = np.maximum(right - np.maximum(left, values), 0.0)
-    before = np.maximum(np.minimum(right, values) - left, 0.0)
-    area = np.exp(-rates * np.maximum(left - values, 0.0)) * -np.expm1(-rates * after)
-    far_decay = np.exp(-rates * np.maximum(values - right, 0.0))
-    area = area - far_decay * np.expm1(-rates * before)
     probabilities: Floats = area / rates / normalizers(rates, values)
     return probabilities
 
