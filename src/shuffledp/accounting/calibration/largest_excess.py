@@ -134,7 +134,7 @@ class LargestExcess:
         return sizes
 
     def _promise_to(self, absent: int | None) -> Promise:
-        """Returns the promise, while so many of the others may be absent."""
+        """Returns the promise with this number of absent people."""
         if absent is None:
             return self._promise
         return replace(self._promise, absent=absent)

@@ -65,7 +65,7 @@ def _is_worthwhile(chosen: Ints, loss: Atoms) -> bool:
 
 
 class _Cells:
-    """Cells between chosen values, of which the first and the last are chosen always.
+    """Cells between chosen values; the first and the last value are chosen always.
 
     Attributes:
         chosen: Positions of the chosen values, shape (chosen,).
@@ -127,7 +127,7 @@ class _Moment:
         return float(self._masses @ grown) > self._most_grown
 
     def chosen(self, size: int) -> Ints:
-        """Returns positions of about so many values, for the tilt and parts of it.
+        """Returns positions of about this many values, for the tilt and parts of it.
 
         And of more above 0 where these are far apart: between likely values and large ones
         nearly nothing is, but what is moves far.
