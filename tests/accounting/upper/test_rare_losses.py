@@ -148,6 +148,22 @@ def test_integrals_of_rare_losses_are_above_exact_sums(
         assert upper <= 1.02 * exact
 
 
+def test_an_attempt_that_fails_takes_nothing_from_those_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contour_integral, "_usual_ends", lambda *_: (0.5, 0.1))
+    monkeypatch.setattr(
+        contour_integral, "_without_largest", lambda *_: (math.nan, math.nan)
+    )
+    monkeypatch.setattr(contour_integral, "_integrated", lambda *_, **__: (0.7, 0.2))
+
+    ends = integral_ends(
+        lattice_loss(0, 1e-8), 1.0, log_product(), 0.1, coarse=False, long=None
+    )
+
+    assert ends == (0.5, 0.1)
+
+
 @pytest.mark.parametrize("rare", [1e-8, 1e-20, 1e-30])
 @pytest.mark.parametrize("shift", [0, 10])
 def test_estimates_of_rare_losses_are_near_exact_sums(shift: int, rare: float) -> None:

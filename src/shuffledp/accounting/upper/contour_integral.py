@@ -84,7 +84,7 @@ def integral_ends(
         for attempt in attempts:
             with suppress(OverflowError, ValueError, ZeroDivisionError):
                 ends = attempt()
-                if not best[0] <= ends[0]:
+                if ends[0] < best[0] or math.isnan(best[0]):
                     best = ends
             if best[0] <= max(_WELL_KNOWN * best[1], SMALLEST):
                 break
