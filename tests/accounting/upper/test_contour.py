@@ -227,7 +227,8 @@ def agree(num_categories: int, people: Population, delta: float) -> bool:
     others = cover_count(gammas, people.counts, tail=tail)
     counted = counting_bound(summable, others, tail=tail)
     integrated = ContourBound(cover, gammas, people.counts.astype(np.float64))
-    if not counted.delta(0.0) > delta > counted.delta(0.999 * victim):
+    # Next to 0 a millionth of delta is a large part of epsilon.
+    if not counted.delta(0.0) > 1.01 * delta > delta > counted.delta(0.999 * victim):
         return False
     first = root(counted.delta, delta, 0.9995 * victim)
     second = root(integrated.delta, delta, 0.9995 * victim)

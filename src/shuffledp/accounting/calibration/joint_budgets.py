@@ -48,7 +48,7 @@ def joint_budgets(
 ) -> tuple[Floats, bool]:
     """Returns budgets that use up every target, about, in ascending order.
 
-    And whether they were certified to keep them, rounded as answers are, or nearly are.
+    And whether they need not be lowered before an answer with them is certified.
 
     Args:
         promise: Protocol and delta.

@@ -90,5 +90,5 @@ def bounded_above(loss: Atoms, most_taken: float) -> tuple[Atoms, float]:
     taken[:-1] = (above[1:] * np.diff(values))[::-1].cumsum()[::-1]
     least = int(np.argmax(taken <= most_taken))
     bounded = replace(loss, losses=np.minimum(loss.losses, values[least]))
-    # Upward by what sums of so many terms may have lost.
-    return bounded, float(taken[least]) * (1.0 + 1e-12)
+    # Upward by what two sums over all values may have lost.
+    return bounded, float(taken[least]) * (1.0 + 1e-15 * (values.size + 10))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
-from shuffledp.accounting.upper.atoms import atoms, bounded_below
+from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_below
 from shuffledp.accounting.upper.contour_integral import SMALLEST, integral_ends
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
@@ -73,10 +73,7 @@ class ContourBound:
         cover = replace(self.cover, cells=None)
         with np.errstate(all="ignore"):
             try:
-                unit = float(np.abs(cover.differences).max())
-                loss = bounded_below(
-                    atoms(cover, unit, epsilon), float(self.counts.sum())
-                )
+                loss, unit = self._loss(cover, epsilon)
                 size = unit * saddle_estimate(loss, self.probabilities, self.counts)
             except (OverflowError, ValueError, ZeroDivisionError):
                 return math.nan
@@ -95,10 +92,7 @@ class ContourBound:
         """Returns upper and lower end of the integral; NaN if nothing is known."""
         with np.errstate(all="ignore"):
             try:
-                unit = float(np.abs(cover.differences).max())
-                loss = bounded_below(
-                    atoms(cover, unit, epsilon), float(self.counts.sum())
-                )
+                loss, unit = self._loss(cover, epsilon)
             except (OverflowError, ValueError, ZeroDivisionError):
                 return math.nan, math.nan
         return integral_ends(
@@ -109,6 +103,13 @@ class ContourBound:
             coarse=cover.cells is not None,
             long=self._long_integrals if self.is_composed else None,
         )
+
+    def _loss(self, cover: Cover, epsilon: float) -> tuple[Atoms, float]:
+        """Returns the target user's loss, and its unit."""
+        unit = float(np.abs(cover.differences).max())
+        return bounded_below(
+            atoms(cover, unit, epsilon), float(self.counts.sum())
+        ), unit
 
 
 def proven_delta(total: float, epsilon: float) -> float:

@@ -143,12 +143,21 @@ def _of_fewer(
     Raises:
         OverflowError: If it takes too much work, or numbers are too extreme.
     """
-    probabilities, counts = log_g.probabilities, log_g.counts
-    messages = float(probabilities @ counts)
-    if messages < _MANY_MESSAGES:
-        return integrated(loss, smoother=smoother)
-    tilt = rough_saddle(loss, probabilities, counts)
-    return integrated(fewer_atoms(loss, tilt, messages), smoother=smoother)
+    has_many = float(log_g.probabilities @ log_g.counts) >= _MANY_MESSAGES
+    return integrated(
+        few_at_saddle(loss, log_g) if has_many else loss, smoother=smoother
+    )
+
+
+def few_at_saddle(loss: Atoms, log_g: LogProduct) -> Atoms:
+    """Returns the loss on few of its values, for the moment that decides on the bound.
+
+    Args:
+        loss: The target user's.
+        log_g: log G(1 + x), of the other people.
+    """
+    tilt = rough_saddle(loss, log_g.probabilities, log_g.counts)
+    return fewer_atoms(loss, tilt, float(log_g.probabilities @ log_g.counts))
 
 
 def _without_largest(

@@ -19,12 +19,11 @@ from shuffledp.accounting.upper.atoms import Atoms, bounded_below
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.contour import proven_delta
-from shuffledp.accounting.upper.contour_integral import integral_ends
+from shuffledp.accounting.upper.contour_integral import few_at_saddle, integral_ends
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
-from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.noise_loss import noise_loss
-from shuffledp.accounting.upper.saddle_estimate import rough_saddle, saddle_estimate
+from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import NoiseDensities, shown_by
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
@@ -110,25 +109,9 @@ class NoiseBlanketBound:
 
     def _ends(self, epsilon: float, *, split: bool) -> tuple[float, float]:
         loss, unit = self._loss(epsilon, split=split)
-        if not split:
-            return self._integral_ends(loss, unit, epsilon)
-        # Sums of many losses are as smooth as if each had fewer values.
-        tilt = rough_saddle(loss, self.probabilities, self.counts)
-        messages = float(self.probabilities @ self.counts)
-        few = fewer_atoms(loss, tilt, messages)
-        ends = self._integral_ends(few, unit, epsilon)
-        if math.isnan(ends[0]):
-            return self._integral_ends(fewer_atoms(loss), unit, epsilon)
-        return ends
-
-    def _loss(self, epsilon: float, *, split: bool) -> tuple[Atoms, float]:
-        """Returns the target user's loss, and its unit."""
-        loss, unit = noise_loss(self.noise, self.density, epsilon, split=split)
-        return bounded_below(loss, float(self.counts.sum())), unit
-
-    def _integral_ends(
-        self, loss: Atoms, unit: float, epsilon: float
-    ) -> tuple[float, float]:
+        if split:
+            # Sums of many losses are as smooth as if each had fewer values.
+            loss = few_at_saddle(loss, self._log_g)
         return integral_ends(
             loss,
             unit,
@@ -137,6 +120,11 @@ class NoiseBlanketBound:
             coarse=True,
             long=self._long_integrals if self.is_composed else None,
         )
+
+    def _loss(self, epsilon: float, *, split: bool) -> tuple[Atoms, float]:
+        """Returns the target user's loss, and its unit."""
+        loss, unit = noise_loss(self.noise, self.density, epsilon, split=split)
+        return bounded_below(loss, float(self.counts.sum())), unit
 
 
 def noise_blanket(
