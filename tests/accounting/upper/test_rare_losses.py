@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles.lattice_sums import exact_bound, lattice_loss
 
 from shuffledp import Population
 from shuffledp.accounting.failed_trials import FailedTrials
@@ -79,36 +80,14 @@ def test_what_the_largest_values_lose_is_paid_for(most_taken: float) -> None:
         assert after <= before <= after + number * Fraction(taken)
 
 
-def lattice_loss(shift: int, rare: float) -> Atoms:
-    """A loss on whole numbers, most near 0, whose largest value is rare and far above."""
-    values = np.arange(-120.0, 61.0) - shift
-    masses = np.exp(-((values + shift + 20.0) ** 2) / 800.0)
-    masses *= (1.0 - rare) / masses.sum()
-    return Atoms(np.append(values, 900.0 - shift), np.append(masses, rare), 400.0, 182)
-
-
-def exact_bound(loss: Atoms) -> float:
-    """The bound by adding up all messages' losses; every term is positive."""
-    low, size = int(loss.losses[0]), int(loss.losses[-1] - loss.losses[0]) + 1
-    once = np.zeros(size)
-    once[(loss.losses - low).astype(int)] = loss.masses
-    total, sums = 0.0, once
-    for messages in range(OTHERS + 1):
-        values = (messages + 1) * low + np.arange(float(sums.size))
-        others = math.comb(OTHERS, messages) * PROBABILITY**messages
-        others *= (1.0 - PROBABILITY) ** (OTHERS - messages)
-        positive = np.maximum(values, 0.0) @ sums
-        total += others * float(positive) / (messages + 1)
-        sums = np.convolve(sums, once)
-    return total
-
-
 def log_product() -> LogProduct:
     return LogProduct(np.array([PROBABILITY]), np.array([float(OTHERS)]))
 
 
 @pytest.mark.parametrize("is_composed", [False, True])
-@pytest.mark.parametrize("attempt", ["first", "second", "last"])
+@pytest.mark.parametrize(
+    "attempt", ["_usual_ends", "_divided", "_eased", "_integrated"]
+)
 @pytest.mark.parametrize("rare", [1e-8, 1e-20, 1e-30])
 @pytest.mark.parametrize("shift", [0, 10])
 def test_integrals_of_rare_losses_are_above_exact_sums(
@@ -122,14 +101,13 @@ def test_integrals_of_rare_losses_are_above_exact_sums(
     unit = float(loss.losses.max())
     scaled = Atoms(loss.losses / unit, loss.masses, loss.telling / unit**2, 182)
 
-    def refuse(*_: object) -> tuple[float, float]:
+    def refuse(*_: object, **__: object) -> tuple[float, float]:
         raise OverflowError
 
-    if attempt != "first":
-        monkeypatch.setattr(contour_integral, "_usual_ends", refuse)
-        monkeypatch.setattr(contour_integral, "_within_composition", refuse)
-    if attempt == "last":
-        monkeypatch.setattr(contour_integral, "_without_largest", refuse)
+    # All attempts before this one fail.
+    before = {"_usual_ends": 0, "_divided": 2, "_eased": 3, "_integrated": 4}[attempt]
+    for name in ("_usual_ends", "_first_of", "_divided", "_eased")[:before]:
+        monkeypatch.setattr(contour_integral, name, refuse)
 
     upper, lower = integral_ends(
         scaled,
@@ -140,11 +118,11 @@ def test_integrals_of_rare_losses_are_above_exact_sums(
         long=FailedTrials() if is_composed else None,
     )
 
-    exact = exact_bound(loss)
+    exact = exact_bound(loss, PROBABILITY, OTHERS)
     assert exact * (1.0 - 1e-9) <= upper
     # Up to the noise for smoothing, of which composed bounds have more.
     assert lower <= exact * (1.0 + 1e-2)
-    if attempt != "last":
+    if attempt in {"_usual_ends", "_divided"}:
         assert upper <= 1.02 * exact
 
 
@@ -152,9 +130,10 @@ def test_an_attempt_that_fails_takes_nothing_from_those_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(contour_integral, "_usual_ends", lambda *_: (0.5, 0.1))
-    monkeypatch.setattr(
-        contour_integral, "_without_largest", lambda *_: (math.nan, math.nan)
-    )
+    for name in ("_divided", "_eased"):
+        monkeypatch.setattr(
+            contour_integral, name, lambda *_, **__: (math.nan, math.nan)
+        )
     monkeypatch.setattr(contour_integral, "_integrated", lambda *_, **__: (0.7, 0.2))
 
     ends = integral_ends(
@@ -164,28 +143,18 @@ def test_an_attempt_that_fails_takes_nothing_from_those_before(
     assert ends == (0.5, 0.1)
 
 
-@pytest.mark.parametrize(
-    ("shift", "rare", "most"),
-    [
-        (0, 1e-30, 1.1),
-        (10, 1e-30, 1.1),
-        (0, 1e-20, 1.1),
-        # Where the rare loss decides itself no parabola is near.
-        (0, 1e-8, 2.5),
-        (10, 1e-8, 2.5),
-        # Others outweigh the rare loss: to move it down would take more than the bound.
-        (10, 1e-20, 100.0),
-    ],
-)
-def test_estimates_of_rare_losses_are_near_exact_sums(
-    shift: int, rare: float, most: float
-) -> None:
+@pytest.mark.parametrize("rare", [1e-30, 1e-20, 1e-14, 1e-8, 1e-5])
+@pytest.mark.parametrize("shift", [0, 5, 10, 20])
+def test_estimates_of_rare_losses_are_near_exact_sums(shift: int, rare: float) -> None:
     loss = lattice_loss(shift, rare)
     one = np.array([PROBABILITY]), np.array([float(OTHERS)])
 
-    estimate, exact = saddle_estimate(loss, *one), exact_bound(loss)
+    estimate, exact = (
+        saddle_estimate(loss, *one).size,
+        exact_bound(loss, PROBABILITY, OTHERS),
+    )
 
-    assert exact / most < estimate < exact * most
+    assert exact / 2.0 < estimate < exact * 2.0
 
 
 def moment(loss: Atoms, tilt: float) -> float:
@@ -256,3 +225,16 @@ def test_few_values_do_where_few_losses_are_far_above_those_of_a_million(
     assert few.losses.size < loss.losses.size / 2.0
     growth = moment(few, tilt) / moment(loss, tilt) - 1.0
     assert 0.0 <= growth * float(probabilities @ counts) < 2e-3
+
+
+def test_where_no_values_keep_the_moment_the_loss_is_as_it_was() -> None:
+    # None is above 0, and the largest ones, which decide, have next to no probability.
+    losses = -np.geomspace(140.0, 5e-6, 1_000)
+    masses = np.abs(losses) ** 8
+    loss = Atoms(losses, masses / masses.sum(), 1.0, losses.size)
+
+    for tilt in np.geomspace(1.0, 1e9, 19):
+        few = fewer_atoms(loss, float(tilt), 95.0)
+
+        assert moment(few, tilt) >= moment(loss, tilt) * (1.0 - 1e-9)
+        assert few is loss or few.losses.size <= loss.losses.size / 1.5

@@ -21,7 +21,8 @@ import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_below
-from shuffledp.accounting.upper.contour_integral import SMALLEST, integral_ends
+from shuffledp.accounting.upper.contour_integral import integral_ends
+from shuffledp.accounting.upper.contour_integrand import SMALLEST
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover
@@ -74,10 +75,10 @@ class ContourBound:
         with np.errstate(all="ignore"):
             try:
                 loss, unit = self._loss(cover, epsilon)
-                size = unit * saddle_estimate(loss, self.probabilities, self.counts)
+                about = saddle_estimate(loss, self.probabilities, self.counts)
             except (OverflowError, ValueError, ZeroDivisionError):
                 return math.nan
-        return min(size + cover.beyond(epsilon), 1.0)
+        return min(unit * about.size + cover.beyond(epsilon), 1.0)
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""

@@ -13,28 +13,28 @@ import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, bounded_above
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.contour_integrand import (
+    SMALLEST,
+    ContourIntegrand,
+    ends_of,
+)
+from shuffledp.accounting.upper.divided_loss import divided_ends
+from shuffledp.accounting.upper.few_at_saddle import few_of
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.accounting.upper.log_product import LogProduct
-from shuffledp.accounting.upper.saddle_estimate import (
-    rough_saddle,
-    saddle_estimate,
-)
+from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 
-# Nothing smaller is ever returned: it might have been rounded down to 0.
-SMALLEST = 1e-306
-_LOG_SMALLEST = math.log(SMALLEST)
 # Points times atoms of an integral that takes ten milliseconds, and of one that takes a
 # few, as a composition makes hundreds. Longer ones are smoothed by so many times the noise,
 # for fewer points: 2e-6 of epsilon, and, as much as chords add in a composition, 2e-5.
 _SLOW_WORK, _SMOOTHER = 1e6, 10.0
 _MUCH_WORK, _COMPOSED = 3e5, 100.0
-# The sum of fewer losses is as smooth as they are, and fewer values of them save nothing.
-_MANY_MESSAGES = 30.0
 # Nothing else is tried where the upper end is no more than so many times the lower one.
 _WELL_KNOWN = 1.1
-# Which parts of the bound, about, the largest losses may add where they are moved down.
-_TAKEN = 1e-6, 1e-3
+# Which part of the bound, about, noise may add so that an integral is short, and which ones
+# are tried for what is taken from the largest losses. Where many are composed, chords
+# between them add more.
+_NOISE, _TAKEN = 1e-4, (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 
 
 def integral_ends(
@@ -65,20 +65,15 @@ def integral_ends(
     # of which noise would count.
     smoother = 1.0 if coarse or epsilon == 0.0 else _SMOOTHER
     last_smoother = smoother if long is None else _COMPOSED
+    eased = functools.partial(_eased, integrated, loss, unit, log_g, last_smoother)
     attempts: list[Callable[[], tuple[float, float]]] = [
         lambda: _usual_ends(integrated, loss, log_g, smoother),
-        *(
-            functools.partial(
-                _without_largest, integrated, loss, unit, log_g, last_smoother, part
-            )
-            for part in _TAKEN
-        ),
+        lambda: _divided(loss, unit, log_g, last_smoother, coarse=coarse),
+        *(functools.partial(eased, part) for part in _TAKEN),
         lambda: integrated(fewer_atoms(loss), smoother=last_smoother),
     ]
     if long is not None:
-        attempts[0] = lambda: _within_composition(
-            integrated, loss, log_g, epsilon, long
-        )
+        attempts[0] = lambda: _first_of(integrated, loss, epsilon, long)
     best = math.nan, math.nan
     with np.errstate(all="ignore"):
         for attempt in attempts:
@@ -110,26 +105,85 @@ def _usual_ends(
     return _of_fewer(integrated, loss, log_g, smoother)
 
 
-def _within_composition(
+def _first_of(
     integrated: Callable[..., tuple[float, float]],
     loss: Atoms,
-    log_g: LogProduct,
     epsilon: float,
     long: FailedTrials,
 ) -> tuple[float, float]:
-    """Returns the ends of an integral that takes little work, if that can be.
+    """Returns the ends of an integral that takes little work.
 
     Raises:
-        OverflowError: If numbers are too extreme.
+        OverflowError: If it takes more, likely or surely, or numbers are too extreme.
     """
-    if not long.surround(epsilon):
-        ends = None
-        with suppress(OverflowError):
-            ends = integrated(loss, most_work=_MUCH_WORK)
-        long.add(epsilon, failed=ends is None)
-        if ends is not None:
-            return ends
-    return _of_fewer(integrated, loss, log_g, _COMPOSED)
+    if long.surround(epsilon):
+        raise OverflowError
+    ends = None
+    with suppress(OverflowError):
+        ends = integrated(loss, most_work=_MUCH_WORK)
+    long.add(epsilon, failed=ends is None)
+    if ends is None:
+        raise OverflowError
+    return ends
+
+
+def _divided(
+    loss: Atoms, unit: float, log_g: LogProduct, smoother: float, *, coarse: bool
+) -> tuple[float, float]:
+    """Returns the ends of the integrals of usual and rare losses.
+
+    Raises:
+        OverflowError: If no loss is rare, or it takes too much work.
+        ValueError: If numbers are too extreme.
+        ZeroDivisionError: Likewise.
+    """
+    few = few_of(loss, log_g)
+    return divided_ends(
+        loss,
+        saddle_estimate(few, log_g.probabilities, log_g.counts),
+        unit,
+        log_g,
+        coarse=coarse,
+        smoother=smoother,
+        part=_NOISE,
+    )
+
+
+def _eased(
+    integrated: Callable[..., tuple[float, float]],
+    loss: Atoms,
+    unit: float,
+    log_g: LogProduct,
+    smoother: float,
+    part: float,
+) -> tuple[float, float]:
+    """Returns the ends of an integral with all that makes it short.
+
+    On few values; the largest of these are moved down, and what that takes from the mean is
+    added: (a + b)_+ is no more than a_+ + b of b >= 0, and the sum of all that is taken,
+    over the number of messages, has its mean. And with as much noise as may be.
+
+    Args:
+        integrated: Returns the ends of the integral of a loss.
+        loss: The target user's.
+        unit: Of the loss.
+        log_g: Of the other people.
+        smoother: Times which the noise is the usual one, at least.
+        part: Of the bound, about, that may be taken.
+
+    Raises:
+        OverflowError: If it takes too much work, or numbers are too extreme.
+        ValueError: Likewise.
+        ZeroDivisionError: Likewise.
+    """
+    messages = max(float(log_g.probabilities @ log_g.counts), 1.0)
+    loss = few_of(loss, log_g)
+    about = saddle_estimate(loss, log_g.probabilities, log_g.counts)
+    bounded, taken = bounded_above(loss, part * about.size)
+    # Noise adds half its variance times the second derivative.
+    noise = 2.0 * _NOISE / (messages * about.bend)
+    upper, lower = integrated(bounded, smoother=smoother, noise=noise)
+    return upper + taken * unit, lower
 
 
 def _of_fewer(
@@ -143,56 +197,7 @@ def _of_fewer(
     Raises:
         OverflowError: If it takes too much work, or numbers are too extreme.
     """
-    has_many = float(log_g.probabilities @ log_g.counts) >= _MANY_MESSAGES
-    return integrated(
-        few_at_saddle(loss, log_g) if has_many else loss, smoother=smoother
-    )
-
-
-def few_at_saddle(loss: Atoms, log_g: LogProduct) -> Atoms:
-    """Returns the loss on few of its values, for the moment that decides on the bound.
-
-    Args:
-        loss: The target user's.
-        log_g: log G(1 + x), of the other people.
-    """
-    tilt = rough_saddle(loss, log_g.probabilities, log_g.counts)
-    return fewer_atoms(loss, tilt, float(log_g.probabilities @ log_g.counts))
-
-
-def _without_largest(
-    integrated: Callable[..., tuple[float, float]],
-    loss: Atoms,
-    unit: float,
-    log_g: LogProduct,
-    smoother: float,
-    part: float,
-) -> tuple[float, float]:
-    """Returns the ends of the integral where few losses are far above all others.
-
-    They are moved down, and what that takes from the mean is added: (a + b)_+ is no more
-    than a_+ + b of b >= 0, and the sum of all that is taken, over the number of messages,
-    has its mean.
-
-    Args:
-        integrated: Returns the ends of the integral of a loss.
-        loss: The target user's.
-        unit: Of the loss.
-        log_g: Of the other people.
-        smoother: Times which the noise is the usual one.
-        part: Of the bound, which may be added.
-
-    Raises:
-        OverflowError: If it takes too much work, or numbers are too extreme.
-        ValueError: Likewise.
-        ZeroDivisionError: Likewise.
-    """
-    about = saddle_estimate(loss, log_g.probabilities, log_g.counts)
-    bounded, taken = bounded_above(loss, part * about)
-    if not taken > 0.0:
-        raise OverflowError
-    upper, lower = _of_fewer(integrated, bounded, log_g, smoother)
-    return upper + taken * unit, lower
+    return integrated(few_of(loss, log_g), smoother=smoother)
 
 
 def _integrated(
@@ -202,6 +207,7 @@ def _integrated(
     *,
     coarse: bool,
     smoother: float = 1.0,
+    noise: float = 0.0,
     most_work: float = math.inf,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the integral, of losses in this unit.
@@ -214,12 +220,7 @@ def _integrated(
         log_g,
         coarse=coarse,
         smoother=smoother,
+        noise=noise,
         most_work=most_work,
     )
-    level = integrand.level + math.log(unit)
-    if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
-        # So far out the points are millions, and nothing smaller is returned.
-        return SMALLEST, 0.0
-    value, error = integrand.integral()
-    upper = math.exp(level + math.log(max(value, 0.0) + error))
-    return upper, math.exp(level) * max(value - error, 0.0)
+    return ends_of(integrand, unit)

@@ -15,11 +15,12 @@ of |G| is negligible are skipped.
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shuffledp.accounting.sums.complex_expm1 import expm1
-from shuffledp.accounting.sums.grid_sums import grid_sums
 from shuffledp.accounting.upper.atoms import Atoms
+from shuffledp.accounting.upper.contour_blocks import visible_blocks
 from shuffledp.accounting.upper.log_product import LogProduct
+from shuffledp.accounting.upper.smoothed_loss import SmoothedLoss
 from shuffledp.types import Complexes, Floats, Ints
 
 # Variance of the smoothing noise as a part of var L: 2e-7 of epsilon. Where a large
@@ -46,6 +47,9 @@ _ARITHMETIC = 1e-9
 _SKIP = 60.0
 # Heights at which a tail is bounded, all and first, and its part that may be rounded up.
 _HEIGHTS, _FIRST_HEIGHTS, _NOTHING = 300, 120, 1e-30
+# Nothing smaller is ever returned: it might have been rounded down to 0.
+SMALLEST = 1e-306
+_LOG_SMALLEST = math.log(SMALLEST)
 # The largest double below 1 is 1 less this.
 _LEAST_GAP = 2.0**-53
 
@@ -58,6 +62,7 @@ class ContourIntegrand:
         log_g: log G(1 + x), of the other people.
         coarse: Whether losses vary within cells.
         smoother: Times which the noise is the usual one, so that fewer points do.
+        noise: Its variance, at least.
         most_work: Points times atoms, and a few, that are evaluated at most.
     """
 
@@ -68,27 +73,28 @@ class ContourIntegrand:
         *,
         coarse: bool,
         smoother: float = 1.0,
+        noise: float = 0.0,
         most_work: float = math.inf,
     ) -> None:
-        self.losses, self.masses = loss.losses, loss.masses
         self._num_terms, self._most_work = loss.num_terms, most_work
         self.probabilities, self.counts = log_g.probabilities, log_g.counts
         self._log_g = log_g
-        variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
-        self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
+        variance = float(loss.masses @ (loss.losses - loss.masses @ loss.losses) ** 2)
+        smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
         if coarse:
             smoother = max(smoother, _COARSER * max(1.0, 1e3 / self.messages))
-        self.smoothing *= smoother
+        smoothing = max(smoothing * smoother, noise)
+        self.loss = SmoothedLoss(loss.losses, loss.masses, smoothing)
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)
         # To the two lines beside the saddle, where the function must not grow too much;
         # the pole at 0 stays outside.
         self.distance = min(0.9 * self.saddle, 5.0 / self.deviation)
-        while not self._log_g_at(self.saddle + self.distance) < self.level + 40.0:
+        while not self._growth(self.distance) < 40.0:
             self.distance /= 2.0
             # Also where losses are no numbers, and so the saddle.
             if not self.distance >= 1e-9 * self.saddle:
@@ -102,11 +108,15 @@ class ContourIntegrand:
         """Upper bound of the integral of the absolute value over e^level."""
         return float(self._at_saddle[1][0])
 
+    @property
+    def size(self) -> float:
+        """About the size of the integral over e^level."""
+        # H(phi) / (theta^2 deviation sqrt(2 pi)).
+        return 0.4 / (self.messages * self.saddle**2 * self.deviation)
+
     def integral(self) -> tuple[float, float]:
         """Returns the integral over e^level, and a bound of all its errors."""
-        theta = self.saddle
-        # About the size of the result: H(phi) / (theta^2 deviation sqrt(2 pi)).
-        size = 0.4 / (self.messages * theta**2 * self.deviation)
+        size = self.size
         decay = math.log1p(self.mass / (size * _TOLERANCE))
         step = 2.0 * math.pi * self.distance / decay
         heights, beyond = self._at_saddle
@@ -134,41 +144,21 @@ class ContourIntegrand:
 
     def _rounding(self, distance: float) -> float:
         """Returns by which part of itself a term may be off, so far from 0 or nearer."""
-        reach = distance * self.losses
-        # |(1 + A) B| + |A| <= |A B| + |A| + |B| of `_phi_less_1`; left of 0 no exponential
+        reach = distance * self.loss.losses
+        # |(1 + A) B| + |A| <= |A B| + |A| + |B| (grid_sums.py); left of 0 no exponential
         # exceeds 1, and right of it none exceeds that of the saddle, however far up.
         with np.errstate(over="ignore"):
-            most = 3.0 * np.exp(self.saddle * self.losses) + 5.0
+            most = 3.0 * np.exp(self.saddle * self.loss.losses) + 5.0
             most = np.minimum(np.expm1(reach), most)
         sizes = np.where(reach > 0.0, most, np.minimum(-3.0 * reach, 8.0))
-        size = float(self.masses @ sizes)
+        size = float(self.loss.masses @ sizes)
         # Exponents are rounded, too: x e^-x <= 1.
         bent = np.minimum(-3.0 * reach, 3.0 * distance / self.saddle)
         bent = np.where(reach > 0.0, reach * most, bent)
         rounding = (2e-15 + 1.2e-16 * self._num_terms) * size
-        rounding += 1.2e-16 * float(self.masses @ bent)
+        rounding += 1.2e-16 * float(self.loss.masses @ bent)
         # log G is off by the rounding of phi, times the number of messages.
         return _ARITHMETIC + self._log_g.remainder + rounding * self.messages
-
-    def _phi_less_1(
-        self, outer: Complexes, inner: Complexes, *, mirrored: int = 0
-    ) -> tuple[Complexes, Complexes]:
-        """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0.
-
-        Both are of shape (m, n), at the sums z of an outer and an inner point.
-
-        Args:
-            outer: Points, shape (m,).
-            inner: Small steps from each of them, shape (n,).
-            mirrored: How many of the first steps are conjugates of the last ones.
-        """
-        weights = np.stack([self.masses, self.masses * self.losses])
-        plain, slope = grid_sums(outer, inner, self.losses, weights, mirrored=mirrored)
-        slope += weights[1].sum()
-        z = outer[:, None] + inner
-        slope += self.smoothing * z * (1.0 + plain)
-        noise = expm1(0.5 * self.smoothing * z * z)
-        return plain + noise + plain * noise, slope * (1.0 + noise)
 
     def _log_g_of(self, x: Floats) -> Floats:
         """Returns log G(1 + x) of real numbers x > -1."""
@@ -180,15 +170,7 @@ class ContourIntegrand:
 
     def _log_g_at(self, theta: float) -> float:
         """Returns log G(phi(theta)) on the real axis."""
-        return float(self._log_g_of(self._real_phi_less_1(np.array([theta])))[0])
-
-    def _real_phi_less_1(self, thetas: Floats) -> Floats:
-        """Returns phi(theta) - 1 of the smoothed loss on the real axis."""
-        powers = np.multiply.outer(thetas, self.losses)
-        plain = np.expm1(powers, out=powers) @ self.masses
-        noise = np.expm1(0.5 * self.smoothing * thetas * thetas)
-        x: Floats = plain + noise + plain * noise
-        return x
+        return float(self._log_g_of(self.loss.real_less_1(np.array([theta])))[0])
 
     def _terms(self, step: float, last: int) -> tuple[Complexes, Ints, float]:
         """Returns the integrand over e^level, its points, and a bound of skipped points.
@@ -196,39 +178,82 @@ class ContourIntegrand:
         Points come in blocks. Where a cheap bound of |G| in the middle of a block, and
         the most by which it may rise within, are negligible, the block is skipped.
         """
-        steepest = self._steepest(math.hypot(self.saddle, last * step))
+        steepest = self.loss.steepest(self.saddle, math.hypot(self.saddle, last * step))
         margin = steepest * step / 2.0
         size = int(min(max(_CHANGE / (self.sums[0] * margin), _BLOCKS[0]), _BLOCKS[1]))
         num_blocks = last // size + 1
-        if not num_blocks * (self.losses.size + _PER_BLOCK) < _MOST_BLOCKS:
+        if not num_blocks * (self.loss.losses.size + _PER_BLOCK) < _MOST_BLOCKS:
             raise OverflowError
         offsets = 1j * step * (np.arange(size) - (size - 1) / 2.0)
-        middles = self.saddle - offsets[0] + 1j * step * size * np.arange(num_blocks)
-        # The middles are equally spaced, too: a square of points has short sides.
-        side = math.isqrt(num_blocks - 1) + 1
-        outer, inner = middles[::side], middles[:side] - middles[0]
-        (x,) = grid_sums(outer, inner, self.losses, self.masses[np.newaxis])
-        x = x.ravel()[:num_blocks]
-        noise = expm1(0.5 * self.smoothing * middles * middles)
-        x += noise + x * noise
-        seen = self._cheap(x, margin * size) > -_SKIP
-        atoms, num_points = self.losses.size, np.count_nonzero(seen) * size
+        first, spacing = self.saddle - offsets[0], 1j * step * size
+        rows = visible_blocks(
+            self._is_visible, first, spacing, num_blocks, margin * size
+        )
+        atoms, num_points = self.loss.losses.size, rows.size * size
         work = num_points * (atoms + _PER_POINT)
         if not (num_points * atoms < _MOST_WORK and work <= self._most_work):
             raise OverflowError
         terms, indices = [], []
-        rows, most = np.flatnonzero(seen), _AT_ONCE // size
+        most = _AT_ONCE // size
         for some in np.split(rows, range(most, rows.size, most)):
-            x, slope = self._phi_less_1(middles[some], offsets, mirrored=size // 2)
+            middles = first + spacing * some
+            x, values = self._moment_and_factor(middles, offsets)
             index = size * some[:, None] + np.arange(size)
             exact = (self._cheap(x, 0.0) > -_SKIP) & (index <= last)
-            values = slope / (middles[some][:, None] + offsets)
             values[index == 0] *= 0.5
             terms.append(values[exact] * self._log_g.scaled(x[exact], self.level))
             indices.append(index[exact])
         skipped = last + 1 - sum(len(some) for some in terms)
-        lost = skipped * steepest / self.saddle * math.exp(-_SKIP)
+        factor = self._largest_factor(math.hypot(self.saddle, last * step))
+        lost = skipped * factor * math.exp(-_SKIP)
         return np.concatenate(terms), np.concatenate(indices), lost
+
+    def _usual_saddle(self) -> float:
+        """Returns about where the saddle may be."""
+        return 1.0 / self.deviation
+
+    def _growth(self, distance: float) -> float:
+        """Returns by how much the logarithm grows on the axis, so far from the saddle."""
+        return self._log_g_at(self.saddle + distance) - self.level
+
+    def _moment_and_factor(
+        self, outer: Complexes, inner: Complexes
+    ) -> tuple[Complexes, Complexes]:
+        """Returns phi - 1, and the factor beside G(phi), of shape (m, n) each."""
+        x, slope = self.loss.less_1_and_slope(outer, inner, mirrored=inner.size // 2)
+        return x, slope / (outer[:, None] + inner)
+
+    def _rough_factor(self, log_thetas: Floats, x: Floats) -> Floats:
+        """Returns roughly the logarithm of the factor on the axis, where phi is 1 + x."""
+        factor: Floats = np.log1p(x) - 2.0 * log_thetas
+        return factor
+
+    def _largest_factor(self, farthest: float) -> float:
+        """Returns a bound of the factor beside G(phi) on the line, up to this |z|."""
+        return self.loss.steepest(self.saddle, farthest) / self.saddle
+
+    def _log_factor(self, line: float, heights: Floats) -> Floats:
+        """Returns a bound of the logarithm of the factor beside G(phi)."""
+        noise = self.loss.smoothing
+        weights = self.loss.masses * np.exp(line * self.loss.losses)
+        sizes = np.abs(self.loss.losses) + noise * line + 0.86 * math.sqrt(noise)
+        size = math.log(float(weights @ sizes)) + 0.5 * noise * line * line
+        factor: Floats = size - 0.25 * noise * heights**2
+        return factor - np.log(np.maximum(line, heights))
+
+    def _is_visible(
+        self, outer: Complexes, inner: Complexes, margin: float
+    ) -> NDArray[np.bool_]:
+        """Returns whether points near these sums may matter, shape (m, n).
+
+        Args:
+            outer: Points, shape (m,).
+            inner: Small steps from each of them, shape (n,).
+            margin: By how much phi may differ nearby.
+        """
+        x = self.loss.less_1(outer, inner)
+        visible: NDArray[np.bool_] = self._cheap(x, margin) > -_SKIP
+        return visible
 
     def _cheap(self, x: Complexes, margin: float) -> Floats:
         """Returns an upper bound of log |G(1 + x)| - level, also within a margin of x."""
@@ -238,33 +263,19 @@ class ContourIntegrand:
         bound: Floats = first + second - self.level
         return bound
 
-    def _steepest(self, farthest: float) -> float:
-        """Returns a bound of |phi'| on the line, up to this distance from 0."""
-        weights = self.masses * np.exp(self.saddle * self.losses)
-        slope = float(weights @ np.abs(self.losses))
-        slope += self.smoothing * farthest * float(weights.sum())
-        return slope * math.exp(0.5 * self.smoothing * self.saddle**2)
-
     def _log_bound(self, line: float, heights: Floats) -> Floats:
         """Returns log A(line, heights) - level; it falls in the heights."""
-        noise = 0.5 * self.smoothing * line * line
-        weights = self.masses * np.exp(line * self.losses)
-        sizes = np.abs(self.losses) + self.smoothing * line
-        sizes = sizes + 0.86 * math.sqrt(self.smoothing)
-        plain = float(self.masses @ np.expm1(line * self.losses))
-        x = plain + (1.0 + plain) * np.expm1(noise - 0.5 * self.smoothing * heights**2)
-        log_g = self._log_g_of(x)
-        bound: Floats = log_g - self.level + noise
-        bound -= 0.25 * self.smoothing * heights**2 + np.log(np.maximum(line, heights))
-        bound += math.log(float(weights @ sizes))
-        return bound
+        noise = 0.5 * self.loss.smoothing
+        plain = float(self.loss.masses @ np.expm1(line * self.loss.losses))
+        x = plain + (1.0 + plain) * np.expm1(noise * (line * line - heights**2))
+        return self._log_g_of(x) - self.level + self._log_factor(line, heights)
 
     def _tails(self, line: float, *, start: float = 0.0) -> tuple[Floats, Floats]:
         """Returns heights, and bounds of the integrals of |integrand| / 2 pi beyond them.
 
         Both ends of the line are counted; the first height is `start`.
         """
-        reach = 30.0 / math.sqrt(self.messages * self.smoothing)
+        reach = 30.0 / math.sqrt(self.messages * self.loss.smoothing)
         # What np.linspace does takes several times as long there.
         heights = start + reach / (_HEIGHTS - 1) * np.arange(float(_HEIGHTS))
         values = np.empty(_HEIGHTS)
@@ -277,7 +288,7 @@ class ContourIntegrand:
             values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
-        beyond = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
+        beyond = float(values[-1]) * math.sqrt(math.pi / self.loss.smoothing)
         sums = values[::-1].cumsum()[::-1] * (heights[1] - heights[0])
         return heights, (sums + beyond) / math.pi
 
@@ -286,15 +297,33 @@ class ContourIntegrand:
 
         # It need not be exact, so that real numbers will do, which are quick.
         def log_sizes(log_thetas: Floats) -> Floats:
-            x = self._real_phi_less_1(np.exp(log_thetas))
-            sizes: Floats = self._log_g_of(x) + np.log1p(x) - 2.0 * log_thetas
+            x = self.loss.real_less_1(np.exp(log_thetas))
+            sizes: Floats = self._log_g_of(x) + self._rough_factor(log_thetas, x)
             # What overflows is far away.
             return np.where(np.isnan(sizes), np.inf, sizes)
 
-        middle = math.log(1.0 / self.deviation)
-        log_thetas = middle + np.arange(-7.0, 8.5)
+        log_thetas = math.log(self._usual_saddle()) + np.arange(-7.0, 8.5)
         for step in (1.0, 0.25, 0.0625, 0.015625):
             sizes = log_sizes(log_thetas)
             least = float(log_thetas[np.argmin(sizes)])
             log_thetas = least + step * np.arange(-0.75, 1.0, 0.25)
         return math.exp(least)
+
+
+def ends_of(integrand: ContourIntegrand, unit: float) -> tuple[float, float]:
+    """Returns upper and lower end of the integral.
+
+    Args:
+        integrand: With losses in some unit.
+        unit: This unit.
+
+    Raises:
+        OverflowError: If it takes too much work, or numbers are too extreme.
+    """
+    level = integrand.level + math.log(unit)
+    if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
+        # So far out the points are millions, and nothing smaller is returned.
+        return SMALLEST, 0.0
+    value, error = integrand.integral()
+    upper = math.exp(level + math.log(max(value, 0.0) + error))
+    return upper, math.exp(level) * max(value - error, 0.0)

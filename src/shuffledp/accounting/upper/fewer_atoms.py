@@ -47,11 +47,12 @@ def fewer_atoms(loss: Atoms, tilt: float = 0.0, messages: float = 1.0) -> Atoms:
     else:
         return loss
     if tilt > 0.0:
-        moment, sizes = _Moment(values, masses, tilt, messages), iter(_TAIL_SIZES)
+        moment, sizes = _Moment(values, masses, tilt, messages), list(_TAIL_SIZES)
         while moment.is_exceeded(cells):
-            num_added = next(sizes, 0)
-            chosen = np.union1d(plain, moment.chosen(num_added))
-            if num_added == 0 or not _is_worthwhile(chosen, loss):
+            if not sizes:
+                return loss
+            chosen = np.union1d(plain, moment.chosen(sizes.pop(0)))
+            if not _is_worthwhile(chosen, loss):
                 return loss
             cells = _Cells(values, chosen)
     # Upward by what the means may have lost to rounding.

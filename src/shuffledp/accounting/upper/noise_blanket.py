@@ -19,8 +19,9 @@ from shuffledp.accounting.upper.atoms import Atoms, bounded_below
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.contour import proven_delta
-from shuffledp.accounting.upper.contour_integral import few_at_saddle, integral_ends
+from shuffledp.accounting.upper.contour_integral import integral_ends
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
+from shuffledp.accounting.upper.few_at_saddle import few_at_saddle
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.noise_loss import noise_loss
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
@@ -95,10 +96,10 @@ class NoiseBlanketBound:
         with np.errstate(all="ignore"):
             try:
                 loss, unit = self._loss(epsilon, split=False)
-                size = unit * saddle_estimate(loss, self.probabilities, self.counts)
+                about = saddle_estimate(loss, self.probabilities, self.counts)
             except (CertificationError, OverflowError, ValueError, ZeroDivisionError):
                 return math.nan
-        return min(size + shown_by(self.noise.uncovered, epsilon), 1.0)
+        return min(unit * about.size + shown_by(self.noise.uncovered, epsilon), 1.0)
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""

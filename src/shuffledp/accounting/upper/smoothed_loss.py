@@ -1,0 +1,71 @@
+"""A loss with normal noise: phi(z) = E[e^{z L}] e^{s^2 z^2 / 2}, accurate near z = 0."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.sums.complex_expm1 import expm1
+from shuffledp.accounting.sums.grid_sums import grid_sums
+from shuffledp.types import Complexes, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothedLoss:
+    """The target user's loss with noise.
+
+    Attributes:
+        losses: Its values, shape (atoms,).
+        masses: Their probabilities, shape (atoms,).
+        smoothing: The variance of the noise.
+    """
+
+    losses: Floats
+    masses: Floats
+    smoothing: float
+
+    def real_less_1(self, thetas: Floats) -> Floats:
+        """Returns phi(theta) - 1 on the real axis, shape of the points."""
+        powers = np.multiply.outer(thetas, self.losses)
+        plain = np.expm1(powers, out=powers) @ self.masses
+        noise = np.expm1(0.5 * self.smoothing * thetas * thetas)
+        x: Floats = plain + noise + plain * noise
+        return x
+
+    def less_1(self, outer: Complexes, inner: Complexes) -> Complexes:
+        """Returns phi(z) - 1 at the sums z of an outer and an inner point, shape (m, n).
+
+        Args:
+            outer: Points, shape (m,).
+            inner: Small steps from each of them, shape (n,).
+        """
+        (plain,) = grid_sums(outer, inner, self.losses, self.masses[np.newaxis])
+        z = outer[:, np.newaxis] + inner
+        noise = expm1(0.5 * self.smoothing * z * z)
+        x: Complexes = plain + noise + plain * noise
+        return x
+
+    def less_1_and_slope(
+        self, outer: Complexes, inner: Complexes, *, mirrored: int = 0
+    ) -> tuple[Complexes, Complexes]:
+        """Returns phi(z) - 1 and phi'(z), of shape (m, n) each.
+
+        Args:
+            outer: See `less_1`, as for what follows.
+            inner: Likewise.
+            mirrored: How many of the first steps are conjugates of the last ones.
+        """
+        weights = np.stack([self.masses, self.masses * self.losses])
+        plain, slope = grid_sums(outer, inner, self.losses, weights, mirrored=mirrored)
+        slope += weights[1].sum()
+        z = outer[:, np.newaxis] + inner
+        slope += self.smoothing * z * (1.0 + plain)
+        noise = expm1(0.5 * self.smoothing * z * z)
+        return plain + noise + plain * noise, slope * (1.0 + noise)
+
+    def steepest(self, line: float, farthest: float) -> float:
+        """Returns a bound of |phi'| where Re z is `line` and |z| at most `farthest`."""
+        weights = self.masses * np.exp(line * self.losses)
+        slope = float(weights @ np.abs(self.losses))
+        slope += self.smoothing * farthest * float(weights.sum())
+        return slope * math.exp(0.5 * self.smoothing * line**2)
