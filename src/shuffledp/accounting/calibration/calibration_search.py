@@ -16,7 +16,7 @@ from shuffledp.population import MAX_BUDGET, Population
 # Relative width at which a bisection ends.
 WIDTH = 1e-7
 # Of a search for two numbers with the end between them, in logarithms.
-FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
+_FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
 # After so many upward they become longer: the start is far away. Downward the least budget
 # of use is near.
 _USUAL_STRIDES = 20
@@ -119,7 +119,6 @@ def largest(
     width: float = WIDTH,
     *,
     rounded: Callable[[float], float] = float,
-    first_stride: float = FIRST_STRIDE,
 ) -> float:
     """Returns the largest number that fits, if all below it do, to seven digits.
 
@@ -132,7 +131,6 @@ def largest(
         rounded: Applied to all numbers that are tried, of which equal ones are evaluated
             once: a bound may jump a little from one number to the next, and the number
             that is found is evaluated as it is.
-        first_stride: How far from the start the second number is, at least, in logarithms.
 
     Raises:
         CertificationError: If nothing down to 1e-12 fits.
@@ -148,7 +146,7 @@ def largest(
     low = high = end = min(math.log(start), top)
     evaluate(end)
     direction = 1.0 if excesses[low] <= 0.0 else -1.0
-    min_stride, longest_stride = first_stride, _LONGEST_STRIDE
+    min_stride, longest_stride = _FIRST_STRIDE, _LONGEST_STRIDE
     while (excesses[end] <= 0.0) == (direction > 0.0):
         if direction > 0.0 and end >= top:
             return rounded(most)

@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from shuffledp.accounting.calibration.calibration_search import (
-    FIRST_STRIDE,
     WIDTH,
     excess_of,
     largest,
     normal_spread,
 )
+from shuffledp.accounting.calibration.near_search import nearly_largest
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import CertificationError, PopulationError
 from shuffledp.population import Population
@@ -26,9 +26,9 @@ _TIMES, _LITTLE = 3.0, 1e-4
 # Nor, of normal losses, those whose deviation is so much less, as a logarithm.
 _FAR_IF_NORMAL = 0.1
 _LEAST_SPREAD = 1e-12
-# Relative width at which a search by estimates ends, and how near to it certified numbers
-# begin.
-_ESTIMATE_WIDTH, _NEAR = 1e-3, 2e-3
+# Relative width at which a search by estimates ends, and by how much a number is changed to
+# see the slope there.
+_ESTIMATE_WIDTH, _SLOPE_STEP = 1e-3, 0.01
 
 
 class LargestExcess:
@@ -166,16 +166,10 @@ def largest_for_all(
     Raises:
         CertificationError: If nothing down to 1e-12 fits.
     """
-    first_stride = FIRST_STRIDE
+    slope = math.nan
     if with_estimates:
         with suppress(CertificationError, PopulationError):
-            start = largest(
-                lambda number: excess.estimated(*people_at(number)),
-                start,
-                most,
-                _ESTIMATE_WIDTH,
-            )
-            first_stride = _NEAR
+            start, slope = _estimated_largest(excess, people_at, start, most)
 
     def size(number: float) -> float:
         try:
@@ -185,10 +179,33 @@ def largest_for_all(
             return 1.0
 
     while True:
-        number = largest(
-            size, start, most, width, rounded=rounded, first_stride=first_stride
+        number = (
+            nearly_largest(size, start, slope, most, width, rounded=rounded)
+            if slope > 0.0
+            else largest(size, start, most, width, rounded=rounded)
         )
         people, absent = people_at(number)
         if not excess.others_miss(people, absent=absent):
             return number
         start = number
+
+
+def _estimated_largest(
+    excess: LargestExcess,
+    people_at: Callable[[float], tuple[Population, int | None]],
+    start: float,
+    most: float,
+) -> tuple[float, float]:
+    """Returns about the largest number, and the slope of the excess in its logarithm.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+        PopulationError: If there is no number with enough people.
+    """
+
+    def estimated(number: float) -> float:
+        return excess.estimated(*people_at(number))
+
+    number = largest(estimated, start, most, _ESTIMATE_WIDTH)
+    less = estimated(number * math.exp(-_SLOPE_STEP))
+    return number, (estimated(number) - less) / _SLOPE_STEP

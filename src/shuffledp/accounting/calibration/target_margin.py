@@ -46,7 +46,10 @@ def search_width(promise: Promise, num_levels: int) -> float:
         promise: Protocol, delta and rounds.
         num_levels: How many levels must keep their targets.
     """
-    width = _COMPOSED_WIDTH if promise.num_reports > 1 else WIDTH
+    width = WIDTH
+    if promise.num_reports > 1:
+        is_rough = has_blankets_in_steps(promise)
+        width = _ROUGH_COMPOSED if is_rough else _COMPOSED_WIDTH
     return max(width, target_margin(promise, num_levels))
 
 
