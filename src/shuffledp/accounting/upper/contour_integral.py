@@ -22,7 +22,10 @@ from shuffledp.accounting.upper.divided_loss import divided_ends
 from shuffledp.accounting.upper.few_at_saddle import few_of
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.accounting.upper.log_product import LogProduct
-from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
+from shuffledp.accounting.upper.saddle_estimate import (
+    SaddleEstimate,
+    saddle_estimate,
+)
 
 # Points times atoms of an integral that takes ten milliseconds, and of one that takes a
 # few, as a composition makes hundreds. Longer ones are smoothed by so many times the noise,
@@ -34,7 +37,7 @@ _WELL_KNOWN = 1.1
 # Which part of the bound, about, noise may add so that an integral is short, and which ones
 # are tried for what is taken from the largest losses. Where many are composed, chords
 # between them add more.
-_NOISE, _TAKEN = 1e-4, (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+_NOISE, _TAKEN = 1e-4, (1e-4, 1e-2, 1.0)
 
 
 def integral_ends(
@@ -65,10 +68,19 @@ def integral_ends(
     # of which noise would count.
     smoother = 1.0 if coarse or epsilon == 0.0 else _SMOOTHER
     last_smoother = smoother if long is None else _COMPOSED
-    eased = functools.partial(_eased, integrated, loss, unit, log_g, last_smoother)
+    few = functools.cache(functools.partial(_few, loss, log_g))
+    eased = functools.partial(_eased, integrated, few, unit, log_g, last_smoother)
     attempts: list[Callable[[], tuple[float, float]]] = [
         lambda: _usual_ends(integrated, loss, log_g, smoother),
-        lambda: _divided(loss, unit, log_g, last_smoother, coarse=coarse),
+        lambda: divided_ends(
+            loss,
+            few()[1],
+            unit,
+            log_g,
+            coarse=coarse,
+            smoother=last_smoother,
+            part=_NOISE,
+        ),
         *(functools.partial(eased, part) for part in _TAKEN),
         lambda: integrated(fewer_atoms(loss), smoother=last_smoother),
     ]
@@ -127,31 +139,17 @@ def _first_of(
     return ends
 
 
-def _divided(
-    loss: Atoms, unit: float, log_g: LogProduct, smoother: float, *, coarse: bool
-) -> tuple[float, float]:
-    """Returns the ends of the integrals of usual and rare losses.
-
-    Raises:
-        OverflowError: If no loss is rare, or it takes too much work.
-        ValueError: If numbers are too extreme.
-        ZeroDivisionError: Likewise.
-    """
-    few = few_of(loss, log_g)
-    return divided_ends(
-        loss,
-        saddle_estimate(few, log_g.probabilities, log_g.counts),
-        unit,
-        log_g,
-        coarse=coarse,
-        smoother=smoother,
-        part=_NOISE,
-    )
+def _few(loss: Atoms, log_g: LogProduct) -> tuple[Atoms, SaddleEstimate]:
+    """Returns the loss on few values, and about the bound for it, 0 if nothing is known."""
+    few, about = few_of(loss, log_g), SaddleEstimate(0.0, 0.0, False)
+    with suppress(OverflowError, ValueError, ZeroDivisionError):
+        about = saddle_estimate(few, log_g.probabilities, log_g.counts)
+    return few, about
 
 
 def _eased(
     integrated: Callable[..., tuple[float, float]],
-    loss: Atoms,
+    few: Callable[[], tuple[Atoms, SaddleEstimate]],
     unit: float,
     log_g: LogProduct,
     smoother: float,
@@ -165,7 +163,7 @@ def _eased(
 
     Args:
         integrated: Returns the ends of the integral of a loss.
-        loss: The target user's.
+        few: Returns the target user's on few values, and about the bound for it.
         unit: Of the loss.
         log_g: Of the other people.
         smoother: Times which the noise is the usual one, at least.
@@ -176,11 +174,15 @@ def _eased(
         ValueError: Likewise.
         ZeroDivisionError: Likewise.
     """
-    messages = max(float(log_g.probabilities @ log_g.counts), 1.0)
-    loss = few_of(loss, log_g)
-    about = saddle_estimate(loss, log_g.probabilities, log_g.counts)
+    loss, about = few()
+    if not about.size > 0.0:
+        if part != _TAKEN[0]:
+            # Nothing may be taken, again.
+            raise OverflowError
+        return integrated(loss, smoother=smoother)
     bounded, taken = bounded_above(loss, part * about.size)
     # Noise adds half its variance times the second derivative.
+    messages = max(float(log_g.probabilities @ log_g.counts), 1.0)
     noise = 2.0 * _NOISE / (messages * about.bend)
     upper, lower = integrated(bounded, smoother=smoother, noise=noise)
     return upper + taken * unit, lower

@@ -18,10 +18,10 @@ from shuffledp.types import Floats
 
 # How many messages have a rare loss, on average, as is tried in turn, and which part of
 # what one of them adds two may add.
-RARE = 0.03, 1e-3, 3e-5, 1e-6
+RARE = 0.03, 1e-6
 _MOST_BY_TWO = 0.3
 # Tilts from so far below that of a normal loss, in logarithms, up to this power of e.
-_BELOW, _LARGEST_POWER, _NUM_TILTS = 4.0, 60.0, 61
+_BELOW, _LARGEST_POWER, _NUM_TILTS = 4.0, 60.0, 41
 # Groups of rare losses, for sums of two of them.
 _NUM_GROUPS = 24
 # Multiples of the deviation from which the tail is that of an exponential.
