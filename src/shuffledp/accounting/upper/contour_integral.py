@@ -38,6 +38,10 @@ _WELL_KNOWN = 1.1
 # are tried for what is taken from the largest losses. Where many are composed, chords
 # between them add more.
 _NOISE, _TAKEN = 1e-4, (1e-4, 1e-2, 1.0)
+# Likewise where rare losses are bounded by themselves.
+_DIVIDED = 1e-4, 1e-2, 0.1
+# Nor is it well known if it is so many times the estimate.
+_MISTAKEN = 3.0
 
 
 def integral_ends(
@@ -70,17 +74,21 @@ def integral_ends(
     last_smoother = smoother if long is None else _COMPOSED
     few = functools.cache(functools.partial(_few, loss, log_g))
     eased = functools.partial(_eased, integrated, few, unit, log_g, last_smoother)
-    attempts: list[Callable[[], tuple[float, float]]] = [
-        lambda: _usual_ends(integrated, loss, log_g, smoother),
-        lambda: divided_ends(
+
+    def divided(part: float) -> tuple[float, float]:
+        return divided_ends(
             loss,
             few()[1],
             unit,
             log_g,
             coarse=coarse,
             smoother=last_smoother,
-            part=_NOISE,
-        ),
+            part=part,
+        )
+
+    attempts: list[Callable[[], tuple[float, float]]] = [
+        lambda: _usual_ends(integrated, loss, log_g, smoother),
+        *(functools.partial(divided, part) for part in _DIVIDED),
         *(functools.partial(eased, part) for part in _TAKEN),
         lambda: integrated(fewer_atoms(loss), smoother=last_smoother),
     ]
@@ -93,7 +101,12 @@ def integral_ends(
                 ends = attempt()
                 if ends[0] < best[0] or math.isnan(best[0]):
                     best = ends
-            if best[0] <= max(_WELL_KNOWN * best[1], SMALLEST):
+            if best[0] <= SMALLEST:
+                break
+            # The lower end has as much noise: the estimate tells if that was too much.
+            about = 0.0 if attempt is attempts[0] else few()[1].size
+            most = _MISTAKEN * about * unit if about > 0.0 else math.inf
+            if best[0] <= min(_WELL_KNOWN * best[1], most):
                 break
     return best
 
