@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.lattice_sums import exact_bound, exact_rare_part, lattice_loss
 
 from shuffledp.accounting.upper.atoms import Atoms
-from shuffledp.accounting.upper.contour_integrand import ends_of
+from shuffledp.accounting.upper.contour_ends import ends_of
 from shuffledp.accounting.upper.divided_loss import divided_ends
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.rare_integrand import RareIntegrand

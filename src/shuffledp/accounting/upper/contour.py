@@ -21,8 +21,8 @@ import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_below
+from shuffledp.accounting.upper.contour_ends import SMALLEST
 from shuffledp.accounting.upper.contour_integral import integral_ends
-from shuffledp.accounting.upper.contour_integrand import SMALLEST
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover

@@ -47,9 +47,6 @@ _ARITHMETIC = 1e-9
 _SKIP = 60.0
 # Heights at which a tail is bounded, all and first, and its part that may be rounded up.
 _HEIGHTS, _FIRST_HEIGHTS, _NOTHING = 300, 120, 1e-30
-# Nothing smaller is ever returned: it might have been rounded down to 0.
-SMALLEST = 1e-306
-_LOG_SMALLEST = math.log(SMALLEST)
 # The largest double below 1 is 1 less this.
 _LEAST_GAP = 2.0**-53
 
@@ -76,7 +73,7 @@ class ContourIntegrand:
         noise: float = 0.0,
         most_work: float = math.inf,
     ) -> None:
-        self._num_terms, self._most_work = loss.num_terms, most_work
+        self._most_work = most_work
         self.probabilities, self.counts = log_g.probabilities, log_g.counts
         self._log_g = log_g
         variance = float(loss.masses @ (loss.losses - loss.masses @ loss.losses) ** 2)
@@ -87,7 +84,7 @@ class ContourIntegrand:
         if coarse:
             smoother = max(smoother, _COARSER * max(1.0, 1e3 / self.messages))
         smoothing = max(smoothing * smoother, noise)
-        self.loss = SmoothedLoss(loss.losses, loss.masses, smoothing)
+        self.loss = SmoothedLoss(loss.losses, loss.masses, smoothing, loss.num_terms)
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)
@@ -144,21 +141,9 @@ class ContourIntegrand:
 
     def _rounding(self, distance: float) -> float:
         """Returns by which part of itself a term may be off, so far from 0 or nearer."""
-        reach = distance * self.loss.losses
-        # |(1 + A) B| + |A| <= |A B| + |A| + |B| (grid_sums.py); left of 0 no exponential
-        # exceeds 1, and right of it none exceeds that of the saddle, however far up.
-        with np.errstate(over="ignore"):
-            most = 3.0 * np.exp(self.saddle * self.loss.losses) + 5.0
-            most = np.minimum(np.expm1(reach), most)
-        sizes = np.where(reach > 0.0, most, np.minimum(-3.0 * reach, 8.0))
-        size = float(self.loss.masses @ sizes)
-        # Exponents are rounded, too: x e^-x <= 1.
-        bent = np.minimum(-3.0 * reach, 3.0 * distance / self.saddle)
-        bent = np.where(reach > 0.0, reach * most, bent)
-        rounding = (2e-15 + 1.2e-16 * self._num_terms) * size
-        rounding += 1.2e-16 * float(self.loss.masses @ bent)
         # log G is off by the rounding of phi, times the number of messages.
-        return _ARITHMETIC + self._log_g.remainder + rounding * self.messages
+        rounding = self.loss.rounding(self.saddle, distance) * self.messages
+        return _ARITHMETIC + self._log_g.remainder + rounding
 
     def _log_g_of(self, x: Floats) -> Floats:
         """Returns log G(1 + x) of real numbers x > -1."""
@@ -308,22 +293,3 @@ class ContourIntegrand:
             least = float(log_thetas[np.argmin(sizes)])
             log_thetas = least + step * np.arange(-0.75, 1.0, 0.25)
         return math.exp(least)
-
-
-def ends_of(integrand: ContourIntegrand, unit: float) -> tuple[float, float]:
-    """Returns upper and lower end of the integral.
-
-    Args:
-        integrand: With losses in some unit.
-        unit: This unit.
-
-    Raises:
-        OverflowError: If it takes too much work, or numbers are too extreme.
-    """
-    level = integrand.level + math.log(unit)
-    if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
-        # So far out the points are millions, and nothing smaller is returned.
-        return SMALLEST, 0.0
-    value, error = integrand.integral()
-    upper = math.exp(level + math.log(max(value, 0.0) + error))
-    return upper, math.exp(level) * max(value - error, 0.0)

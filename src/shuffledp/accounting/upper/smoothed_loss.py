@@ -18,11 +18,13 @@ class SmoothedLoss:
         losses: Its values, shape (atoms,).
         masses: Their probabilities, shape (atoms,).
         smoothing: The variance of the noise.
+        num_terms: How many terms a sum over all values has, as its rounding grows with.
     """
 
     losses: Floats
     masses: Floats
     smoothing: float
+    num_terms: int
 
     def real_less_1(self, thetas: Floats) -> Floats:
         """Returns phi(theta) - 1 on the real axis, shape of the points."""
@@ -69,3 +71,24 @@ class SmoothedLoss:
         slope = float(weights @ np.abs(self.losses))
         slope += self.smoothing * farthest * float(weights.sum())
         return slope * math.exp(0.5 * self.smoothing * line**2)
+
+    def rounding(self, line: float, distance: float) -> float:
+        """Returns a bound of by how much phi is off where Re z is `line`.
+
+        Args:
+            line: Above 0.
+            distance: Of z from 0, at most.
+        """
+        reach = distance * self.losses
+        # |(1 + A) B| + |A| <= |A B| + |A| + |B| (grid_sums.py); left of 0 no exponential
+        # exceeds 1, and right of it none exceeds that of the line, however far up.
+        with np.errstate(over="ignore"):
+            most = 3.0 * np.exp(line * self.losses) + 5.0
+            most = np.minimum(np.expm1(reach), most)
+        sizes = np.where(reach > 0.0, most, np.minimum(-3.0 * reach, 8.0))
+        size = float(self.masses @ sizes)
+        # Exponents are rounded, too: x e^-x <= 1.
+        bent = np.minimum(-3.0 * reach, 3.0 * distance / line)
+        bent = np.where(reach > 0.0, reach * most, bent)
+        rounding = (2e-15 + 1.2e-16 * self.num_terms) * size
+        return rounding + 1.2e-16 * float(self.masses @ bent)
