@@ -10,7 +10,7 @@ from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.lower.score_attack import ScoreIntegrand
 from shuffledp.accounting.rounds.composition import LossIntegrand
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 
 FOLDER = Path(shuffledp.__file__).parent / "accounting"
 

@@ -17,12 +17,12 @@ from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
-from shuffledp.accounting.upper import contour_integral, contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count
+from shuffledp.accounting.upper.integrals import contour_integral, contour_integrand
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.cover import Cover, mirrored
 from shuffledp.errors import CertificationError

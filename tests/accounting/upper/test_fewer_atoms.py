@@ -11,10 +11,10 @@ import pytest
 from oracles.multiprecision import BlanketSum
 
 from shuffledp import Population
-from shuffledp.accounting.upper import contour_integral
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
+from shuffledp.accounting.upper.integrals import contour_integral
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 

@@ -10,11 +10,11 @@ from oracles.lattice_sums import exact_bound, lattice_loss
 
 from shuffledp import Population
 from shuffledp.accounting.failed_trials import FailedTrials
-from shuffledp.accounting.upper import contour_integral
 from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_above, bounded_below
 from shuffledp.accounting.upper.contour import ContourBound
-from shuffledp.accounting.upper.contour_integral import integral_ends
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
+from shuffledp.accounting.upper.integrals import contour_integral
+from shuffledp.accounting.upper.integrals.contour_integral import integral_ends
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import rough_saddle, saddle_estimate
 from shuffledp.randomizers.gaussian import Gaussian

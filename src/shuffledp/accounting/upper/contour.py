@@ -9,7 +9,7 @@ With phi(z) = E[e^{z L}] and G(u) = E[u^M] = prod (1 - gamma_i + gamma_i u), it 
 mean 0 and (.)_+ is convex, so the bound only rises - by about s^2 / (2 var L) of epsilon,
 one part in a million - and phi gains the factor e^{s^2 z^2 / 2}, which ends the integral.
 
-Errors of the evaluation are added to the result (contour_integrand.py).
+Errors of the evaluation are added to the result (integrals/contour_integrand.py).
 """
 
 import functools
@@ -21,8 +21,8 @@ import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_below
-from shuffledp.accounting.upper.contour_ends import SMALLEST
-from shuffledp.accounting.upper.contour_integral import integral_ends
+from shuffledp.accounting.upper.integrals.contour_ends import SMALLEST
+from shuffledp.accounting.upper.integrals.contour_integral import integral_ends
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover

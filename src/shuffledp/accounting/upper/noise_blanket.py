@@ -19,9 +19,9 @@ from shuffledp.accounting.upper.atoms import Atoms, bounded_below
 from shuffledp.accounting.upper.blanket import UpperBound
 from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.contour import proven_delta
-from shuffledp.accounting.upper.contour_integral import integral_ends
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
 from shuffledp.accounting.upper.few_at_saddle import few_at_saddle
+from shuffledp.accounting.upper.integrals.contour_integral import integral_ends
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.noise_loss import noise_loss
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp.accounting.upper.contour_blocks import visible_blocks
+from shuffledp.accounting.upper.integrals.contour_blocks import visible_blocks
 from shuffledp.types import Complexes
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from oracles.lattice_sums import exact_bound, exact_rare_part, lattice_loss
 
 from shuffledp.accounting.upper.atoms import Atoms
-from shuffledp.accounting.upper.contour_ends import ends_of
-from shuffledp.accounting.upper.divided_loss import divided_ends
+from shuffledp.accounting.upper.integrals.contour_ends import ends_of
+from shuffledp.accounting.upper.integrals.divided_loss import divided_ends
+from shuffledp.accounting.upper.integrals.rare_integrand import RareIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
-from shuffledp.accounting.upper.rare_integrand import RareIntegrand
 from shuffledp.accounting.upper.saddle_estimate import SaddleEstimate, saddle_estimate
 
 # As the caller does: what overflows is far from where anything is decided.

@@ -13,11 +13,11 @@ import numpy as np
 
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, bounded_above
-from shuffledp.accounting.upper.contour_ends import SMALLEST, ends_of
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
-from shuffledp.accounting.upper.divided_loss import divided_ends
 from shuffledp.accounting.upper.few_at_saddle import few_of
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
+from shuffledp.accounting.upper.integrals.contour_ends import SMALLEST, ends_of
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.integrals.divided_loss import divided_ends
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import (
     SaddleEstimate,

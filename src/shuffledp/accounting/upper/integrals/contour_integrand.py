@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.upper.atoms import Atoms
-from shuffledp.accounting.upper.contour_blocks import visible_blocks
+from shuffledp.accounting.upper.integrals.contour_blocks import visible_blocks
+from shuffledp.accounting.upper.integrals.smoothed_loss import SmoothedLoss
 from shuffledp.accounting.upper.log_product import LogProduct
-from shuffledp.accounting.upper.smoothed_loss import SmoothedLoss
 from shuffledp.types import Complexes, Floats, Ints
 
 # Variance of the smoothing noise as a part of var L: 2e-7 of epsilon. Where a large

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from shuffledp.accounting.upper import contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.integrals import contour_integrand
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.population import Population
 from shuffledp.randomizers.kary_response import KRandomizedResponse

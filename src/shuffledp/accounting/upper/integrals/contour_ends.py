@@ -2,7 +2,7 @@
 
 import math
 
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 SMALLEST = 1e-306

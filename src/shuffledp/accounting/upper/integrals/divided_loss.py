@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shuffledp.accounting.upper.atoms import Atoms, bounded_above
-from shuffledp.accounting.upper.contour_ends import ends_of
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.few_at_saddle import few_of
+from shuffledp.accounting.upper.integrals.contour_ends import ends_of
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.integrals.rare_integrand import RareIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
-from shuffledp.accounting.upper.rare_integrand import RareIntegrand
 from shuffledp.accounting.upper.rare_loss_estimate import added_by_rare
 from shuffledp.accounting.upper.saddle_estimate import (
     SaddleEstimate,

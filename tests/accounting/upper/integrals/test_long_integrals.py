@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shuffledp import Population, account
-from shuffledp.accounting.upper import contour_integral
 from shuffledp.accounting.upper.contour import ContourBound
+from shuffledp.accounting.upper.integrals import contour_integral
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.subset_selection import SubsetSelection
 

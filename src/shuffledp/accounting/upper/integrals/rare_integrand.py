@@ -1,7 +1,7 @@
 """The integrand of what one rare loss adds to the blanket bound.
 
 With J the rare losses, each with noise as well, and phi the moment of the usual ones, it is
-E[e^{z J}] e^{s^2 z^2 / 2} G(phi(z)) / z^2 (divided.py).
+E[e^{z J}] e^{s^2 z^2 / 2} G(phi(z)) / z^2 (divided_loss.py).
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 from shuffledp.accounting.sums.complex_expm1 import expm1
 from shuffledp.accounting.sums.grid_sums import grid_sums
 from shuffledp.accounting.upper.atoms import Atoms
-from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.types import Complexes, Floats
 
