@@ -74,14 +74,14 @@ def added_by_rare(
     """
     tail = _Tail(usual, probabilities, counts, log_center)
     means, densities = tail.at(-rare.losses)
-    one = float(rare.masses @ means)
+    by_one = float(rare.masses @ means)
     losses, masses = _grouped(rare)
     pairs, _ = tail.at(-np.add.outer(losses, losses))
-    two = 0.5 * float(probabilities @ counts) * float(masses @ pairs @ masses)
+    by_two = 0.5 * float(probabilities @ counts) * float(masses @ pairs @ masses)
     # None also where these are no numbers, or nothing.
-    if not (one > 0.0 and two <= _MOST_BY_TWO * one):
+    if not (by_one > 0.0 and by_two <= _MOST_BY_TWO * by_one):
         return None
-    return one, float(rare.masses @ densities)
+    return by_one, float(rare.masses @ densities)
 
 
 class _Tail:

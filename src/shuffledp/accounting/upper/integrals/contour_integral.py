@@ -19,10 +19,7 @@ from shuffledp.accounting.upper.integrals.contour_ends import SMALLEST, ends_of
 from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.integrals.divided_loss import divided_ends
 from shuffledp.accounting.upper.log_product import LogProduct
-from shuffledp.accounting.upper.saddle_estimate import (
-    SaddleEstimate,
-    saddle_estimate,
-)
+from shuffledp.accounting.upper.saddle_estimate import SaddleEstimate, saddle_estimate
 
 # Points times atoms of an integral that takes ten milliseconds, and of one that takes a
 # few, as a composition makes hundreds. Longer ones are smoothed by so many times the noise,
@@ -124,7 +121,7 @@ def _usual_ends(
             return integrated(loss, most_work=_SLOW_WORK)
     with suppress(OverflowError):
         return integrated(loss, smoother=smoother)
-    return _of_fewer(integrated, loss, log_g, smoother)
+    return integrated(few_of(loss, log_g), smoother=smoother)
 
 
 def _first_of(
@@ -196,20 +193,6 @@ def _eased(
     noise = 2.0 * _NOISE / (messages * about.bend)
     upper, lower = integrated(bounded, smoother=smoother, noise=noise)
     return upper + taken * unit, lower
-
-
-def _of_fewer(
-    integrated: Callable[..., tuple[float, float]],
-    loss: Atoms,
-    log_g: LogProduct,
-    smoother: float,
-) -> tuple[float, float]:
-    """Returns the ends of the integral of few values of the loss, if these save work.
-
-    Raises:
-        OverflowError: If it takes too much work, or numbers are too extreme.
-    """
-    return integrated(few_of(loss, log_g), smoother=smoother)
 
 
 def _integrated(

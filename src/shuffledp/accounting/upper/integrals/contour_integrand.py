@@ -163,8 +163,7 @@ class ContourIntegrand:
         Points come in blocks. Where a cheap bound of |G| in the middle of a block, and
         the most by which it may rise within, are negligible, the block is skipped.
         """
-        steepest = self.loss.steepest(self.saddle, math.hypot(self.saddle, last * step))
-        margin = steepest * step / 2.0
+        margin = self.loss.steepest(self.saddle) * step / 2.0
         size = int(min(max(_CHANGE / (self.sums[0] * margin), _BLOCKS[0]), _BLOCKS[1]))
         num_blocks = last // size + 1
         if not num_blocks * (self.loss.losses.size + _PER_BLOCK) < _MOST_BLOCKS:
@@ -189,8 +188,7 @@ class ContourIntegrand:
             terms.append(values[exact] * self._log_g.scaled(x[exact], self.level))
             indices.append(index[exact])
         skipped = last + 1 - sum(len(some) for some in terms)
-        factor = self._largest_factor(math.hypot(self.saddle, last * step))
-        lost = skipped * factor * math.exp(-_SKIP)
+        lost = skipped * self._largest_factor() * math.exp(-_SKIP)
         return np.concatenate(terms), np.concatenate(indices), lost
 
     def _usual_saddle(self) -> float:
@@ -213,9 +211,9 @@ class ContourIntegrand:
         factor: Floats = np.log1p(x) - 2.0 * log_thetas
         return factor
 
-    def _largest_factor(self, farthest: float) -> float:
-        """Returns a bound of the factor beside G(phi) on the line, up to this |z|."""
-        return self.loss.steepest(self.saddle, farthest) / self.saddle
+    def _largest_factor(self) -> float:
+        """Returns a bound of the factor beside G(phi) on the line."""
+        return self.loss.steepest(self.saddle) / self.saddle
 
     def _log_factor(self, line: float, heights: Floats) -> Floats:
         """Returns a bound of the logarithm of the factor beside G(phi)."""

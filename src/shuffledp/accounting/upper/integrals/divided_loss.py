@@ -155,9 +155,9 @@ class _Divided:
         added = added_by_rare(loss, self.rare, *people, log_center(loss, *people))
         if added is None:
             return 0.0
-        one, bend = added
-        spread = _MOST_SPREAD * one / self.chance
-        variance = min(2.0 * part * one / max(bend, 1e-300), spread**2)
+        size, bend = added
+        spread = _MOST_SPREAD * size / self.chance
+        variance = min(2.0 * part * size / max(bend, 1e-300), spread**2)
         return variance / self.messages
 
 

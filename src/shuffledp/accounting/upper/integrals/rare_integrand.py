@@ -79,8 +79,7 @@ class RareIntegrand(ContourIntegrand):
         factor = moment * (1.0 + expm1(0.5 * self.loss.smoothing * z * z)) / (z * z)
         return self.loss.less_1(outer, inner), factor
 
-    def _largest_factor(self, farthest: float) -> float:
-        del farthest
+    def _largest_factor(self) -> float:
         return math.exp(float(self._log_factor(self.saddle, np.zeros(1))[0]))
 
     def _log_factor(self, line: float, heights: Floats) -> Floats:

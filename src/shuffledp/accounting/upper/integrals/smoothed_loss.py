@@ -65,11 +65,12 @@ class SmoothedLoss:
         noise = expm1(0.5 * self.smoothing * z * z)
         return plain + noise + plain * noise, slope * (1.0 + noise)
 
-    def steepest(self, line: float, farthest: float) -> float:
-        """Returns a bound of |phi'| where Re z is `line` and |z| at most `farthest`."""
+    def steepest(self, line: float) -> float:
+        """Returns a bound of |phi'| where Re z is `line`, at any height."""
         weights = self.masses * np.exp(line * self.losses)
-        slope = float(weights @ np.abs(self.losses))
-        slope += self.smoothing * farthest * float(weights.sum())
+        # s^2 |z| e^{-s^2 w^2 / 2} is at most s^2 x + 0.61 s.
+        noise = self.smoothing * line + 0.61 * math.sqrt(self.smoothing)
+        slope = float(weights @ (np.abs(self.losses) + noise))
         return slope * math.exp(0.5 * self.smoothing * line**2)
 
     def rounding(self, line: float, distance: float) -> float:
