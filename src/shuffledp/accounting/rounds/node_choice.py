@@ -28,9 +28,10 @@ _AIMED_CHORD = 1.5e-5
 # Tilts that are tried, as parts of the one of a normal loss, and those that are looked at,
 # as parts of the best.
 _TRIED_TILTS, _TILTS = 2.0 ** np.arange(-6.0, 4.1, 0.25), np.array([0.7, 1.0, 1.4])
-# Where a bound does not even halve while epsilon doubles, twice as much is infinite, if it
-# is no more than so many times what is negligible: a third of delta in all.
-_FLAT, _STILL_NEGLIGIBLE = 0.5, 300.0
+# Where a bound does not even halve while epsilon doubles, twice as much is infinite, but no
+# more than so many times what is negligible: a third of delta in all. Covers leave at most
+# 0.3 of it uncovered.
+_FLAT, _STILL_NEGLIGIBLE, _LEAST_ROOM = 0.5, 330.0, 1.05
 # A chord so short is not split: no loss grows by more than this part of itself.
 _SHORT = 2e-3
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
@@ -127,8 +128,9 @@ def loss_distribution(
         before = value
         while (value := evaluate(high)) > negligible and high < limit:
             # A cover leaves about as much uncovered, however large epsilon is.
-            if _FLAT * before <= value <= _FLAT * _STILL_NEGLIGIBLE * negligible:
-                room = 1.0 / _FLAT
+            most = _STILL_NEGLIGIBLE * negligible
+            if _FLAT * before <= value <= most / _LEAST_ROOM:
+                room = min(1.0 / _FLAT, most / value)
                 break
             low, high = high, min(2.0 * high, limit)
             before = value
