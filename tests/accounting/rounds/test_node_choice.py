@@ -90,7 +90,13 @@ def test_noise_that_covers_less_does_not_grow_beyond_its_neighbors() -> None:
 @pytest.mark.slow
 def test_a_third_of_delta_may_stay_uncovered() -> None:
     people = sdp.Population.from_counts(
-        {0.0373: 13_044, 0.0376: 475_981, 0.4605: 13_847, 9.7861: 942_730, 11.286: 1_797}
+        {
+            0.0373: 13_044,
+            0.0376: 475_981,
+            0.4605: 13_847,
+            9.7861: 942_730,
+            11.286: 1_797,
+        }
     )
 
     guarantee = sdp.account(
