@@ -14,9 +14,9 @@ from shuffledp.accounting.calibration.calibrated_population import (
     Calibration,
     rounded_population,
 )
-from shuffledp.accounting.calibration.estimated_profile import estimated_profile
+from shuffledp.accounting.calibration.estimated_profile import composed_estimate
 from shuffledp.accounting.exposure import SingleMessages, single_messages
-from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
+from shuffledp.accounting.rounds.composed_profile import losses_of
 from shuffledp.accounting.rounds.kept_profiles import kept_profile
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.rounds.node_choice import EVALUATIONS, Aim
@@ -120,7 +120,7 @@ class Promise:
                 for once, target in zip(profiles, targets, strict=True)
             ]
         return [
-            composed_profile(estimated_profile(once), times, self.delta)(target)
+            composed_estimate(once, times, self.delta)(target)
             for once, target in zip(profiles, targets, strict=True)
         ]
 
