@@ -28,7 +28,7 @@ _FAR_IF_NORMAL = 0.1
 _LEAST_SPREAD = 1e-12
 # Relative width at which a search by estimates ends, and by how much a number is changed to
 # see the slope there.
-_ESTIMATE_WIDTH, _SLOPE_STEP = 1e-3, 0.01
+_ESTIMATE_WIDTH, _SLOPE_STEP = 1e-3, 3e-3
 
 
 class LargestExcess:

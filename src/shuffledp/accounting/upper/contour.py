@@ -22,7 +22,10 @@ import numpy as np
 from shuffledp.accounting.failed_trials import FailedTrials
 from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_below
 from shuffledp.accounting.upper.integrals.contour_ends import SMALLEST
-from shuffledp.accounting.upper.integrals.contour_integral import integral_ends
+from shuffledp.accounting.upper.integrals.contour_integral import (
+    NEGLIGIBLE,
+    integral_ends,
+)
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover
@@ -103,6 +106,7 @@ class ContourBound:
             epsilon,
             coarse=cover.cells is not None,
             long=self._long_integrals if self.is_composed else None,
+            negligible=NEGLIGIBLE * cover.beyond(epsilon),
         )
 
     def _loss(self, cover: Cover, epsilon: float) -> tuple[Atoms, float]:

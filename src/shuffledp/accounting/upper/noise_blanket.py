@@ -21,7 +21,10 @@ from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.contour import proven_delta
 from shuffledp.accounting.upper.falling_blanket import falling_blanket
 from shuffledp.accounting.upper.few_at_saddle import few_at_saddle
-from shuffledp.accounting.upper.integrals.contour_integral import integral_ends
+from shuffledp.accounting.upper.integrals.contour_integral import (
+    NEGLIGIBLE,
+    integral_ends,
+)
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.noise_loss import noise_loss
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
@@ -120,6 +123,7 @@ class NoiseBlanketBound:
             epsilon,
             coarse=True,
             long=self._long_integrals if self.is_composed else None,
+            negligible=NEGLIGIBLE * shown_by(self.noise.uncovered, epsilon),
         )
 
     def _loss(self, epsilon: float, *, split: bool) -> tuple[Atoms, float]:

@@ -26,6 +26,8 @@ from shuffledp.accounting.upper.saddle_estimate import SaddleEstimate, saddle_es
 # for fewer points: 2e-6 of epsilon, and, as much as chords add in a composition, 2e-5.
 _SLOW_WORK, _SMOOTHER = 1e6, 10.0
 _MUCH_WORK, _COMPOSED = 3e5, 100.0
+# Which part of what stays uncovered an integral is not worth an effort.
+NEGLIGIBLE = 1e-4
 # Nothing else is tried where the upper end is no more than so many times the lower one.
 _WELL_KNOWN = 1.1
 # Which part of the bound, about, noise may add so that an integral is short, and which ones
@@ -34,8 +36,9 @@ _WELL_KNOWN = 1.1
 _NOISE, _TAKEN = 1e-4, (1e-4, 1e-2, 1.0)
 # Likewise where rare losses are bounded by themselves.
 _DIVIDED = 1e-4, 1e-2, 0.1
-# Nor is it well known if it is so many times the estimate.
-_MISTAKEN = 3.0
+# Nor is it well known if it is so many times the estimate. As near to that, more of the same
+# kind does not make it smaller.
+_MISTAKEN, _NEAR = 3.0, 1.5
 
 
 def integral_ends(
@@ -46,6 +49,7 @@ def integral_ends(
     *,
     coarse: bool,
     long: FailedTrials | None,
+    negligible: float = 0.0,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the integral; NaN if nothing is known.
 
@@ -57,11 +61,14 @@ def integral_ends(
         coarse: Whether losses vary within cells.
         long: Integrals of this bound, if it is composed with others, so that fewer points
             do where they failed as too long; else None.
+        negligible: An upper end of this size need not be any lower, nor known better.
     """
     # Losses that are never positive add up to none; there is no saddle.
     if loss.losses.max() <= 0.0:
         return 0.0, 0.0
-    integrated = functools.partial(_integrated, unit=unit, log_g=log_g, coarse=coarse)
+    integrated = functools.partial(
+        _integrated, unit=unit, log_g=log_g, coarse=coarse, negligible=negligible
+    )
     # Losses that vary within cells are smoothed more already, and at 0 sums may be 0, half
     # of which noise would count.
     smoother = 1.0 if coarse or epsilon == 0.0 else _SMOOTHER
@@ -78,30 +85,39 @@ def integral_ends(
             coarse=coarse,
             smoother=last_smoother,
             part=part,
+            negligible=negligible,
         )
 
-    attempts: list[Callable[[], tuple[float, float]]] = [
-        lambda: _usual_ends(integrated, loss, log_g, smoother),
-        *(functools.partial(divided, part) for part in _DIVIDED),
-        *(functools.partial(eased, part) for part in _TAKEN),
-        lambda: integrated(fewer_atoms(loss), smoother=last_smoother),
+    def first() -> tuple[float, float]:
+        if long is None:
+            return _usual_ends(integrated, loss, log_g, smoother)
+        return _first_of(integrated, loss, epsilon, long)
+
+    # Each kind where the one before it does not do.
+    attempts: list[list[Callable[[], tuple[float, float]]]] = [
+        [first],
+        [functools.partial(divided, part) for part in _DIVIDED],
+        [functools.partial(eased, part) for part in _TAKEN],
+        [lambda: integrated(fewer_atoms(loss), smoother=last_smoother)],
     ]
-    if long is not None:
-        attempts[0] = lambda: _first_of(integrated, loss, epsilon, long)
     best = math.nan, math.nan
     with np.errstate(all="ignore"):
-        for attempt in attempts:
-            with suppress(OverflowError, ValueError, ZeroDivisionError):
-                ends = attempt()
+        for kind in attempts:
+            for attempt in kind:
+                ends = math.nan, math.nan
+                with suppress(OverflowError, ValueError, ZeroDivisionError):
+                    ends = attempt()
                 if ends[0] < best[0] or math.isnan(best[0]):
                     best = ends
-            if best[0] <= SMALLEST:
-                break
-            # The lower end has as much noise: the estimate tells if that was too much.
-            about = 0.0 if attempt is attempts[0] else few()[1].size
-            most = _MISTAKEN * about * unit if about > 0.0 else math.inf
-            if best[0] <= min(_WELL_KNOWN * best[1], most):
-                break
+                if best[0] <= max(negligible, SMALLEST):
+                    return best
+                # The lower end has as much noise: the estimate tells if that was too much.
+                about = 0.0 if attempt is first else unit * few()[1].size
+                most = _MISTAKEN * about if about > 0.0 else math.inf
+                if best[0] <= min(_WELL_KNOWN * best[1], most):
+                    return best
+                if ends[0] <= _NEAR * about:
+                    break
     return best
 
 
@@ -191,7 +207,11 @@ def _eased(
     # Noise adds half its variance times the second derivative.
     messages = max(float(log_g.probabilities @ log_g.counts), 1.0)
     noise = 2.0 * _NOISE / (messages * about.bend)
-    upper, lower = integrated(bounded, smoother=smoother, noise=noise)
+    # The more is taken, the less is rounded where the largest losses decide.
+    most_rounding = math.inf if part == _TAKEN[-1] else _MISTAKEN * about.size
+    upper, lower = integrated(
+        bounded, smoother=smoother, noise=noise, most_rounding=most_rounding
+    )
     return upper + taken * unit, lower
 
 
@@ -204,6 +224,8 @@ def _integrated(
     smoother: float = 1.0,
     noise: float = 0.0,
     most_work: float = math.inf,
+    negligible: float = 0.0,
+    most_rounding: float = math.inf,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the integral, of losses in this unit.
 
@@ -218,4 +240,6 @@ def _integrated(
         noise=noise,
         most_work=most_work,
     )
-    return ends_of(integrand, unit)
+    return ends_of(
+        integrand, unit, negligible=negligible, most_rounding=most_rounding
+    )

@@ -43,6 +43,8 @@ _AT_ONCE = 1 << 14
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.
 _ARITHMETIC = 1e-9
+# Which part of the bound of absolute values these surely have, about.
+_LEAST_ROUNDED = 0.1
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
 # Heights at which a tail is bounded, all and first, and its part that may be rounded up.
@@ -104,6 +106,11 @@ class ContourIntegrand:
     def absolute(self) -> float:
         """Upper bound of the integral of the absolute value over e^level."""
         return float(self._at_saddle[1][0])
+
+    @property
+    def rounding(self) -> float:
+        """About how much of the integral over e^level may be rounding, at least."""
+        return _LEAST_ROUNDED * self._rounding(self.saddle) * self.absolute
 
     @property
     def size(self) -> float:

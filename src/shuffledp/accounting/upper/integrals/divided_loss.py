@@ -49,6 +49,7 @@ def divided_ends(
     coarse: bool,
     smoother: float,
     part: float,
+    negligible: float = 0.0,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the bound, with rare losses by themselves.
 
@@ -61,6 +62,7 @@ def divided_ends(
         smoother: Times which the noise is the usual one, at least.
         part: Of the bound, about, which may be added by each of these: what is taken from
             the largest losses, two rare ones, and noise.
+        negligible: An upper end of this size need not be any lower.
 
     Raises:
         OverflowError: If no loss is rare, or it takes too much work.
@@ -82,7 +84,7 @@ def divided_ends(
             smoother=smoother,
             noise=divided.rare_noise(part),
         )
-        upper, lower = ends_of(rare, unit)
+        upper, lower = ends_of(rare, unit, negligible=0.5 * negligible)
         if divided.usual.losses.max() > 0.0:
             loss_if_none = divided.loss_with(_BELOW * divided.deviation)
             usual = ContourIntegrand(
@@ -92,7 +94,7 @@ def divided_ends(
                 smoother=smoother,
                 noise=divided.noise(loss_if_none, part * size),
             )
-            ends = ends_of(usual, unit)
+            ends = ends_of(usual, unit, negligible=0.5 * negligible)
             upper, lower = upper + ends[0], lower + ends[1]
         most = upper / unit
         if added <= _MISTAKEN * part * most or not most < size:
