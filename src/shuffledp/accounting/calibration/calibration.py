@@ -2,9 +2,10 @@
 
 A promise is a central epsilon, at one delta, for the people of every level. Every answer
 is checked: the certified bound was evaluated for the answer itself, and kept the promise.
-It is also nearly the best: a little more (one part in a thousand) breaks it. For
-mechanisms with one finite set of messages the feasible budgets are downward closed, as
-a larger budget of one user gives every user less cover. "Largest" therefore means:
+It is also nearly the best: a little more (one part in a thousand, two of noise in rounds)
+breaks it. For mechanisms with one finite set of messages the feasible budgets are downward
+closed, as a larger budget of one user gives every user less cover. "Largest" therefore
+means:
 
 * `largest_budgets`: no level alone can be raised without breaking its own promise; to
   raise one, another must give way (`fitted_budgets`).

@@ -31,6 +31,10 @@ _LEAST_SPREAD = 1e-12
 _ESTIMATE_WIDTH, _SLOPE_STEP = 1e-3, 3e-3
 
 
+# Budgets and counts of people, and how many of them may be absent.
+_Asked = tuple[bytes, bytes, int | None]
+
+
 class LargestExcess:
     """The excess of the level that misses its target most, or of one that misses it.
 
@@ -47,6 +51,9 @@ class LargestExcess:
         self._promise, self._targets = promise, targets
         self._order = list(range(len(targets)))
         self._left_out: list[int] = []
+        # Levels that keep their targets among the people who were last asked about.
+        self._asked: _Asked | None = None
+        self._keep: set[int] = set()
         self._normal_spreads: list[float] | None = None
 
     def usual(self, people: Population) -> float:
@@ -110,9 +117,12 @@ class LargestExcess:
             people: The population.
             absent: See `at`.
         """
-        if not self._left_out:
+        order = self._left_out
+        if self._asked == _asked(people, absent):
+            order = [index for index in order if index not in self._keep]
+        if not order:
             return False
-        sizes = self._excesses(people, self._left_out, absent)
+        sizes = self._excesses(people, order, absent)
         missed = [index for index, size in sizes.items() if size > 0.0]
         self._order = [*missed, *self._order]
         self._left_out = [index for index in self._left_out if index not in missed]
@@ -122,6 +132,9 @@ class LargestExcess:
         self, people: Population, order: Sequence[int], absent: int | None
     ) -> dict[int, float]:
         """Returns the excess of each of these levels, up to one that misses its target."""
+        asked = _asked(people, absent)
+        if self._asked != asked:
+            self._asked, self._keep = asked, set()
         promise = self._promise_to(absent)
         if promise.is_kept_locally(people, self._targets):
             return dict.fromkeys(order, excess_of(0.0, promise.delta))
@@ -131,6 +144,7 @@ class LargestExcess:
             sizes[index] = excess_of(delta, promise.delta)
             if sizes[index] > 0.0:
                 break
+            self._keep.add(index)
         return sizes
 
     def _promise_to(self, absent: int | None) -> Promise:
@@ -138,6 +152,10 @@ class LargestExcess:
         if absent is None:
             return self._promise
         return replace(self._promise, absent=absent)
+
+
+def _asked(people: Population, absent: int | None) -> _Asked:
+    return people.epsilons.tobytes(), people.counts.tobytes(), absent
 
 
 def largest_for_all(

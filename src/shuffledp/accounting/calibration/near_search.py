@@ -12,6 +12,8 @@ from shuffledp.accounting.calibration.calibration_search import largest
 
 # Steps before a search without slopes goes on, and the longest of them, as a logarithm.
 _MOST_STEPS, _LONGEST = 6, 0.3
+# By how much more may be left after every step.
+_WIDER = 1.4
 # By how much a slope that was seen may differ from the one that was known.
 _SLOPE_FACTOR = 2.0
 
@@ -26,6 +28,9 @@ def nearly_largest(
     rounded: Callable[[float], float] = float,
 ) -> float:
     """Returns a number that fits, below the largest one by about two widths at most.
+
+    The longer it takes, the more is left: from the first step to the fifth four times as
+    much.
 
     Args:
         excess: By about which factor a number is too large, as a logarithm; it fits exactly
@@ -43,11 +48,11 @@ def nearly_largest(
     known = functools.cache(excess)
     goal, below, above = -slope * width, -math.inf, math.inf
     log, last = min(math.log(start), top), None
-    for _ in range(_MOST_STEPS):
+    for step in range(_MOST_STEPS):
         number = rounded(most if log >= top else math.exp(log))
         size = known(number)
         if size <= 0.0:
-            if size >= 2.0 * goal or log >= top:
+            if size >= 2.0 * _WIDER**step * goal or log >= top:
                 return number
             below = log
         else:

@@ -240,6 +240,4 @@ def _integrated(
         noise=noise,
         most_work=most_work,
     )
-    return ends_of(
-        integrand, unit, negligible=negligible, most_rounding=most_rounding
-    )
+    return ends_of(integrand, unit, negligible=negligible, most_rounding=most_rounding)
