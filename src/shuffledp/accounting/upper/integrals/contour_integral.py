@@ -36,7 +36,7 @@ _WELL_KNOWN = 1.1
 _NOISE, _TAKEN = 1e-4, (1e-4, 1e-2, 1.0)
 # Likewise where rare losses are bounded by themselves.
 _DIVIDED = 1e-4, 1e-2, 0.1
-# Nor is it well known if it is so many times the estimate. As near to that, more of the same
+# Nor is it well known if it is so many times the estimate. Near to that, more of the same
 # kind does not make it smaller.
 _MISTAKEN, _NEAR = 3.0, 1.5
 
