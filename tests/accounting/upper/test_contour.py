@@ -21,7 +21,11 @@ from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count
-from shuffledp.accounting.upper.integrals import contour_integral, contour_integrand
+from shuffledp.accounting.upper.integrals import (
+    contour_integrand,
+    first_integral,
+    smoothed_loss,
+)
 from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.cover import Cover, mirrored
@@ -81,7 +85,7 @@ def test_long_integrals_that_are_smoothed_more_stay_above_the_sum(
     monkeypatch: pytest.MonkeyPatch, crowd: int
 ) -> None:
     # All take longer than this, and are smoothed.
-    monkeypatch.setattr(contour_integral, "_SLOW_WORK", 0.0)
+    monkeypatch.setattr(first_integral, "_SLOW_WORK", 0.0)
     for share in SHARES:
         exact = exact_delta(crowd, share)
 
@@ -96,7 +100,7 @@ def test_long_integrals_that_are_smoothed_more_stay_above_the_sum(
 def test_crude_smoothing_only_raises_the_bound(
     monkeypatch: pytest.MonkeyPatch, crowd: int, smoothing: float
 ) -> None:
-    monkeypatch.setattr(contour_integrand, "_SMOOTHING", smoothing)
+    monkeypatch.setattr(smoothed_loss, "_SMOOTHING", smoothing)
     bound = integral_for(*CROWDS[crowd])
 
     for share in SHARES:
@@ -140,9 +144,7 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
     bound = integral_for(num_categories, {0.5: 300, 2.0: 300}, 2.0)
     unit = float(np.abs(bound.cover.differences).max())
     loss = atoms(bound.cover, unit, 2.0 * share)
-    integrand = ContourIntegrand(
-        loss, LogProduct(bound.probabilities, bound.counts), coarse=False
-    )
+    integrand = ContourIntegrand(loss, LogProduct(bound.probabilities, bound.counts))
     fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
     fine, doubt = integrand.trapezoid(fine_step, 300_000)
 

@@ -14,7 +14,7 @@ from shuffledp import Population
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
-from shuffledp.accounting.upper.integrals import contour_integral
+from shuffledp.accounting.upper.integrals import contour_integral, first_integral
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 
@@ -22,7 +22,7 @@ from shuffledp.randomizers.laplace import Laplace
 @pytest.fixture(params=[0.0, math.inf])
 def _much_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Composed bounds with fewer points, and as others."""
-    monkeypatch.setattr(contour_integral, "_MUCH_WORK", request.param)
+    monkeypatch.setattr(first_integral, "_MUCH_WORK", request.param)
 
 
 def positive_part(loss: Atoms, threshold: float) -> Fraction:

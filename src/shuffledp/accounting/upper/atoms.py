@@ -75,6 +75,24 @@ def bounded_below(loss: Atoms, num_others: float) -> Atoms:
     return replace(loss, losses=np.maximum(loss.losses, least))
 
 
+def raised_to(loss: Atoms, least: float) -> Atoms:
+    """Returns the loss with all smaller values moved up to one, as one value.
+
+    The bound only rises: by how many sums become positive.
+
+    Args:
+        loss: The target user's.
+        least: The value.
+    """
+    is_left = loss.losses > least
+    moved = math.fsum(loss.masses[~is_left].tolist())
+    return replace(
+        loss,
+        losses=np.append(loss.losses[is_left], least),
+        masses=np.append(loss.masses[is_left], moved),
+    )
+
+
 def bounded_above(loss: Atoms, most_taken: float) -> tuple[Atoms, float]:
     """Returns the loss with its largest values moved down to one, and by how much its mean.
 

@@ -24,9 +24,7 @@ def test_size_of_the_integrand_bounds_the_integral(epsilon: float) -> None:
     bound = bound_for(17, 1.0, 40_000.0)
     unit = float(np.abs(bound.cover.differences).max())
     loss = atoms(bound.cover, unit, epsilon)
-    integrand = ContourIntegrand(
-        loss, LogProduct(bound.probabilities, bound.counts), coarse=False
-    )
+    integrand = ContourIntegrand(loss, LogProduct(bound.probabilities, bound.counts))
 
     value, error = integrand.integral()
 
@@ -61,7 +59,7 @@ def test_what_is_spared_was_the_smallest_number_before() -> None:
     for epsilon in np.linspace(0.1, 0.95, 18).tolist():
         loss = atoms(bound.cover, unit, epsilon)
         integrand = ContourIntegrand(
-            loss, LogProduct(bound.probabilities, bound.counts), coarse=False
+            loss, LogProduct(bound.probabilities, bound.counts)
         )
         level = integrand.level + np.log(unit)
         value, error = integrand.integral()
@@ -79,7 +77,7 @@ def test_tails_are_bounded_as_if_at_all_heights(
     unit = float(np.abs(bound.cover.differences).max())
     loss = atoms(bound.cover, unit, 0.3)
     log_g = LogProduct(bound.probabilities, bound.counts)
-    integrand = ContourIntegrand(loss, log_g, coarse=False)
+    integrand = ContourIntegrand(loss, log_g)
     heights, tails = integrand._tails(integrand.saddle)
     monkeypatch.setattr(contour_integrand, "_FIRST_HEIGHTS", heights.size)
 

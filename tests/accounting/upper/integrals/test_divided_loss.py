@@ -104,7 +104,7 @@ def test_what_is_proven_is_above_the_exact_sum_and_near(
     part = max(part, 2.0 * by_two / exact)
 
     upper, lower = divided_ends(
-        scaled(loss, unit), about, unit, LOG_G, coarse=False, smoother=1.0, part=part
+        scaled(loss, unit), about, unit, LOG_G, smoother=1.0, part=part
     )
 
     assert exact * (1.0 - 1e-9) <= upper <= exact * (1.0 + 10.0 * part + 2e-3)
@@ -121,7 +121,7 @@ def test_wrong_estimates_make_nothing_wrong(size: float, bend: float) -> None:
     about = SaddleEstimate(size * exact / unit, bend * right.bend, True)
 
     upper, _ = divided_ends(
-        scaled(loss, unit), about, unit, LOG_G, coarse=False, smoother=1.0, part=1e-4
+        scaled(loss, unit), about, unit, LOG_G, smoother=1.0, part=1e-4
     )
 
     assert upper >= exact * (1.0 - 1e-9)
@@ -136,7 +136,6 @@ def test_without_rare_losses_nothing_is_divided() -> None:
             about,
             1.0,
             LOG_G,
-            coarse=False,
             smoother=1.0,
             part=1e-4,
         )
@@ -156,9 +155,7 @@ def test_the_integral_of_rare_losses_is_above_the_exact_sum(
 ) -> None:
     usual, rare = usual_and_rare(shift)
 
-    upper, lower = ends_of(
-        RareIntegrand(usual, rare, LOG_G, coarse=False, noise=noise), 1.0
-    )
+    upper, lower = ends_of(RareIntegrand(usual, rare, LOG_G, noise=noise), 1.0)
 
     exact = exact_rare_part(usual, rare, PROBABILITY, OTHERS)
     assert exact * (1.0 - 1e-9) <= upper
@@ -169,7 +166,7 @@ def test_the_integral_of_rare_losses_is_above_the_exact_sum(
 
 def test_wide_steps_and_short_lines_are_paid_for_by_the_error() -> None:
     usual, rare = usual_and_rare(10)
-    integrand = RareIntegrand(usual, rare, LOG_G, coarse=False)
+    integrand = RareIntegrand(usual, rare, LOG_G)
     fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
     fine, doubt = integrand.trapezoid(fine_step, 100_000)
 

@@ -18,14 +18,23 @@ from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.accounting.upper.integrals.contour_ends import SMALLEST, ends_of
 from shuffledp.accounting.upper.integrals.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.integrals.divided_loss import divided_ends
+from shuffledp.accounting.upper.integrals.first_integral import (
+    COARSER,
+    coarse_ends,
+    coarse_noises,
+    quick_ends,
+    usual_ends,
+)
+from shuffledp.accounting.upper.integrals.smoothed_loss import (
+    LEAST_SMOOTHING,
+    variance_of,
+)
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.accounting.upper.saddle_estimate import SaddleEstimate, saddle_estimate
 
-# Points times atoms of an integral that takes ten milliseconds, and of one that takes a
-# few, as a composition makes hundreds. Longer ones are smoothed by so many times the noise,
-# for fewer points: 2e-6 of epsilon, and, as much as chords add in a composition, 2e-5.
-_SLOW_WORK, _SMOOTHER = 1e6, 10.0
-_MUCH_WORK, _COMPOSED = 3e5, 100.0
+# Long integrals are smoothed by so many times the noise, for fewer points: 2e-6 of epsilon,
+# and, as much as chords add in a composition, 2e-5.
+_SMOOTHER, _COMPOSED = 10.0, 100.0
 # Which part of what stays uncovered an integral is not worth an effort.
 NEGLIGIBLE = 1e-4
 # Nothing else is tried where the upper end is no more than so many times the lower one.
@@ -36,8 +45,8 @@ _WELL_KNOWN = 1.1
 _NOISE, _TAKEN = 1e-4, (1e-4, 1e-2, 1.0)
 # Likewise where rare losses are bounded by themselves.
 _DIVIDED = 1e-4, 1e-2, 0.1
-# Nor is it well known if it is so many times the estimate. Near to that, more of the same
-# kind does not make it smaller.
+# Nor is it well known if it is so many times the estimate; near that, no more attempts of
+# the same kind are made.
 _MISTAKEN, _NEAR = 3.0, 1.5
 
 
@@ -67,14 +76,25 @@ def integral_ends(
     if loss.losses.max() <= 0.0:
         return 0.0, 0.0
     integrated = functools.partial(
-        _integrated, unit=unit, log_g=log_g, coarse=coarse, negligible=negligible
+        _integrated, unit=unit, log_g=log_g, negligible=negligible
     )
-    # Losses that vary within cells are smoothed more already, and at 0 sums may be 0, half
-    # of which noise would count.
-    smoother = 1.0 if coarse or epsilon == 0.0 else _SMOOTHER
-    last_smoother = smoother if long is None else _COMPOSED
     few = functools.cache(functools.partial(_few, loss, log_g))
-    eased = functools.partial(_eased, integrated, few, unit, log_g, last_smoother)
+    # At 0 sums may be 0, half of which noise would count.
+    smoother = 1.0 if epsilon == 0.0 else _SMOOTHER
+    if coarse:
+        smoother = COARSER
+    last_smoother = smoother if long is None else max(smoother, _COMPOSED)
+    variance = variance_of(loss.losses, loss.masses)
+    noises = coarse_noises(loss, variance, log_g, few) if coarse else (0.0,)
+
+    # In attempts that are to be short, as of a loss whose small values stay where they are.
+    def most_noise(times: float) -> float:
+        return max(noises[-1], LEAST_SMOOTHING * variance * times)
+
+    short = functools.partial(integrated, smoother=last_smoother)
+    eased = functools.partial(
+        _eased, short, few, unit, log_g, most_noise(last_smoother)
+    )
 
     def divided(part: float) -> tuple[float, float]:
         return divided_ends(
@@ -82,23 +102,33 @@ def integral_ends(
             few()[1],
             unit,
             log_g,
-            coarse=coarse,
             smoother=last_smoother,
+            noise=most_noise(last_smoother),
             part=part,
             negligible=negligible,
         )
 
     def first() -> tuple[float, float]:
-        if long is None:
-            return _usual_ends(integrated, loss, log_g, smoother)
-        return _first_of(integrated, loss, epsilon, long)
+        if long is not None:
+            times = COARSER if coarse else 1.0
+            least = functools.partial(
+                integrated, smoother=times, noise=most_noise(times)
+            )
+            return quick_ends(least, loss, epsilon, long)
+        if coarse:
+            return coarse_ends(integrated, loss, few, noises)
+        return usual_ends(integrated, loss, log_g, smoother)
+
+    def last(noise: float) -> tuple[float, float]:
+        return short(fewer_atoms(loss), noise=noise)
 
     # Each kind where the one before it does not do.
     attempts: list[list[Callable[[], tuple[float, float]]]] = [
         [first],
         [functools.partial(divided, part) for part in _DIVIDED],
         [functools.partial(eased, part) for part in _TAKEN],
-        [lambda: integrated(fewer_atoms(loss), smoother=last_smoother)],
+        [functools.partial(last, most_noise(last_smoother))],
+        [functools.partial(last, 0.0)],
     ]
     best = math.nan, math.nan
     with np.errstate(all="ignore"):
@@ -116,66 +146,29 @@ def integral_ends(
                 most = _MISTAKEN * about if about > 0.0 else math.inf
                 if best[0] <= min(_WELL_KNOWN * best[1], most):
                     return best
-                if ends[0] <= _NEAR * about:
+                # More of the same kind rounds less, and has as much noise.
+                if ends[0] <= max(_NEAR * about, _WELL_KNOWN * ends[1]):
                     break
     return best
-
-
-def _usual_ends(
-    integrated: Callable[..., tuple[float, float]],
-    loss: Atoms,
-    log_g: LogProduct,
-    smoother: float,
-) -> tuple[float, float]:
-    """Returns the ends of an integral with as little noise as the work permits.
-
-    Raises:
-        OverflowError: If it takes too much work, or numbers are too extreme.
-    """
-    if smoother > 1.0:
-        with suppress(OverflowError):
-            return integrated(loss, most_work=_SLOW_WORK)
-    with suppress(OverflowError):
-        return integrated(loss, smoother=smoother)
-    return integrated(few_of(loss, log_g), smoother=smoother)
-
-
-def _first_of(
-    integrated: Callable[..., tuple[float, float]],
-    loss: Atoms,
-    epsilon: float,
-    long: FailedTrials,
-) -> tuple[float, float]:
-    """Returns the ends of an integral that takes little work.
-
-    Raises:
-        OverflowError: If it takes more, likely or surely, or numbers are too extreme.
-    """
-    if long.surround(epsilon):
-        raise OverflowError
-    ends = None
-    with suppress(OverflowError):
-        ends = integrated(loss, most_work=_MUCH_WORK)
-    long.add(epsilon, failed=ends is None)
-    if ends is None:
-        raise OverflowError
-    return ends
 
 
 def _few(loss: Atoms, log_g: LogProduct) -> tuple[Atoms, SaddleEstimate]:
     """Returns the loss on few values, and about the bound for it, 0 if nothing is known."""
     few, about = few_of(loss, log_g), SaddleEstimate(0.0, 0.0, False)
-    with suppress(OverflowError, ValueError, ZeroDivisionError):
+    with (
+        np.errstate(all="ignore"),
+        suppress(OverflowError, ValueError, ZeroDivisionError),
+    ):
         about = saddle_estimate(few, log_g.probabilities, log_g.counts)
     return few, about
 
 
 def _eased(
-    integrated: Callable[..., tuple[float, float]],
+    short: Callable[..., tuple[float, float]],
     few: Callable[[], tuple[Atoms, SaddleEstimate]],
     unit: float,
     log_g: LogProduct,
-    smoother: float,
+    least_noise: float,
     part: float,
 ) -> tuple[float, float]:
     """Returns the ends of an integral with all that makes it short.
@@ -185,11 +178,11 @@ def _eased(
     over the number of messages, has its mean. And with as much noise as may be.
 
     Args:
-        integrated: Returns the ends of the integral of a loss.
+        short: Returns the ends of the integral of a loss.
         few: Returns the target user's on few values, and about the bound for it.
         unit: Of the loss.
         log_g: Of the other people.
-        smoother: Times which the noise is the usual one, at least.
+        least_noise: Variance of the noise, at least.
         part: Of the bound, about, that may be taken.
 
     Raises:
@@ -202,16 +195,14 @@ def _eased(
         if part != _TAKEN[0]:
             # Nothing may be taken, again.
             raise OverflowError
-        return integrated(loss, smoother=smoother)
+        return short(loss, noise=least_noise)
     bounded, taken = bounded_above(loss, part * about.size)
     # Noise adds half its variance times the second derivative.
     messages = max(float(log_g.probabilities @ log_g.counts), 1.0)
-    noise = 2.0 * _NOISE / (messages * about.bend)
+    noise = max(2.0 * _NOISE / (messages * about.bend), least_noise)
     # The more is taken, the less is rounded where the largest losses decide.
     most_rounding = math.inf if part == _TAKEN[-1] else _MISTAKEN * about.size
-    upper, lower = integrated(
-        bounded, smoother=smoother, noise=noise, most_rounding=most_rounding
-    )
+    upper, lower = short(bounded, noise=noise, most_rounding=most_rounding)
     return upper + taken * unit, lower
 
 
@@ -220,7 +211,6 @@ def _integrated(
     unit: float,
     log_g: LogProduct,
     *,
-    coarse: bool,
     smoother: float = 1.0,
     noise: float = 0.0,
     most_work: float = math.inf,
@@ -235,7 +225,6 @@ def _integrated(
     integrand = ContourIntegrand(
         loss,
         log_g,
-        coarse=coarse,
         smoother=smoother,
         noise=noise,
         most_work=most_work,

@@ -17,18 +17,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.upper.atoms import Atoms
+from shuffledp.accounting.upper.atoms import Atoms, raised_to
 from shuffledp.accounting.upper.integrals.contour_blocks import visible_blocks
-from shuffledp.accounting.upper.integrals.smoothed_loss import SmoothedLoss
+from shuffledp.accounting.upper.integrals.line_distance import line_distance
+from shuffledp.accounting.upper.integrals.smoothed_loss import smoothed_loss
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.types import Complexes, Floats, Ints
 
-# Variance of the smoothing noise as a part of var L: 2e-7 of epsilon. Where a large
-# epsilon makes var L large it is smaller, down to this part: more points, no more noise.
-_SMOOTHING, _LEAST_SMOOTHING = 4e-7, 4e-9
-# Where losses vary within cells, as many times more: 1e-5 of epsilon, and more where few
-# messages do not smooth the sum by themselves.
-_COARSER = 50.0
+# A sum with a value of e to minus this at the saddle is positive only so rarely, over the
+# number of messages.
+_OUTWEIGHED = 25.0
+# Of what is left, in saddles: all values may be outweighed.
+_LEAST_DEVIATION = 0.1
 # Blocks times atoms, and points that count times atoms; more would take too long.
 _MOST_BLOCKS, _MOST_WORK = 6e7, 4e7
 # What a point, and a block, cost whatever the number of atoms, in atoms.
@@ -59,7 +59,6 @@ class ContourIntegrand:
     Args:
         loss: The target user's.
         log_g: log G(1 + x), of the other people.
-        coarse: Whether losses vary within cells.
         smoother: Times which the noise is the usual one, so that fewer points do.
         noise: Its variance, at least.
         most_work: Points times atoms, and a few, that are evaluated at most.
@@ -70,7 +69,6 @@ class ContourIntegrand:
         loss: Atoms,
         log_g: LogProduct,
         *,
-        coarse: bool,
         smoother: float = 1.0,
         noise: float = 0.0,
         most_work: float = math.inf,
@@ -78,26 +76,21 @@ class ContourIntegrand:
         self._most_work = most_work
         self.probabilities, self.counts = log_g.probabilities, log_g.counts
         self._log_g = log_g
-        variance = float(loss.masses @ (loss.losses - loss.masses @ loss.losses) ** 2)
-        smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
-        if coarse:
-            smoother = max(smoother, _COARSER * max(1.0, 1e3 / self.messages))
-        smoothing = max(smoothing * smoother, noise)
-        self.loss = SmoothedLoss(loss.losses, loss.masses, smoothing, loss.num_terms)
-        self.deviation = math.sqrt(self.messages * variance)
+        self.loss = smoothed_loss(loss, smoother=smoother, noise=noise)
+        self.deviation = math.sqrt(self.messages * self.loss.variance)
         self.saddle = self._saddle()
+        # Values that hardly any sum outweighs would make it seem to vary far more.
+        least = -(_OUTWEIGHED + math.log(self.messages)) / self.saddle
+        if loss.losses.min() < least:
+            loss = raised_to(loss, least)
+            self.loss = smoothed_loss(loss, smoother=smoother, noise=noise)
+            self.deviation = math.sqrt(self.messages * self.loss.variance)
+            self.deviation = max(self.deviation, _LEAST_DEVIATION / self.saddle)
         self.level = self._log_g_at(self.saddle)
-        # To the two lines beside the saddle, where the function must not grow too much;
-        # the pole at 0 stays outside.
-        self.distance = min(0.9 * self.saddle, 5.0 / self.deviation)
-        while not self._growth(self.distance) < 40.0:
-            self.distance /= 2.0
-            # Also where losses are no numbers, and so the saddle.
-            if not self.distance >= 1e-9 * self.saddle:
-                raise OverflowError
+        self.distance = line_distance(self.saddle, self._growth)
         self._at_saddle = self._tails(self.saddle)
         above = self._tails(self.saddle + self.distance)[1][0]
         self.mass = float(above + self._tails(self.saddle - self.distance)[1][0])
@@ -120,7 +113,7 @@ class ContourIntegrand:
 
     def integral(self) -> tuple[float, float]:
         """Returns the integral over e^level, and a bound of all its errors."""
-        size = self.size
+        size = min(self.size, self.absolute)
         decay = math.log1p(self.mass / (size * _TOLERANCE))
         step = 2.0 * math.pi * self.distance / decay
         heights, beyond = self._at_saddle
@@ -132,15 +125,17 @@ class ContourIntegrand:
         terms, indices, skipped = self._terms(step, last)
         value = float(terms.real.sum()) * step / math.pi
         # Most of the sum is near the axis, where less is lost.
-        near = indices * step <= 10.0 / self.deviation
+        end = last * step
+        middle = min(10.0 / self.deviation, end)
+        near = indices * step <= middle
         rounding = skipped
-        for region, height in ((near, 10.0 / self.deviation), (~near, last * step)):
+        for region, height in ((near, middle), (~near, end)):
             relative = self._rounding(
                 math.hypot(self.saddle, height) + _BLOCKS[1] * step
             )
             rounding += relative * float(np.abs(terms[region]).sum())
         error = rounding * step / math.pi
-        error += float(self._tails(self.saddle, start=last * step)[1][0])
+        error += float(self._tails(self.saddle, start=end)[1][0])
         # 1 / (e^r - 1) with r = 2 pi distance / step, which may be large.
         decay = math.exp(-2.0 * math.pi * self.distance / step)
         error += self.mass * decay / (1.0 - decay)

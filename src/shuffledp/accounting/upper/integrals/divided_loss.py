@@ -46,9 +46,9 @@ def divided_ends(
     unit: float,
     log_g: LogProduct,
     *,
-    coarse: bool,
     smoother: float,
     part: float,
+    noise: float = 0.0,
     negligible: float = 0.0,
 ) -> tuple[float, float]:
     """Returns upper and lower end of the bound, with rare losses by themselves.
@@ -58,10 +58,10 @@ def divided_ends(
         about: About the bound for it.
         unit: Of the loss.
         log_g: Of the other people.
-        coarse: Whether losses vary within cells.
         smoother: Times which the noise is the usual one, at least.
         part: Of the bound, about, which may be added by each of these: what is taken from
             the largest losses, two rare ones, and noise.
+        noise: Variance of the noise, at least.
         negligible: An upper end of this size need not be any lower.
 
     Raises:
@@ -80,9 +80,8 @@ def divided_ends(
             divided.loss_with(0.0),
             divided.rare,
             log_g,
-            coarse=coarse,
             smoother=smoother,
-            noise=divided.rare_noise(part),
+            noise=max(divided.rare_noise(part), noise),
         )
         upper, lower = ends_of(rare, unit, negligible=0.5 * negligible)
         if divided.usual.losses.max() > 0.0:
@@ -90,9 +89,8 @@ def divided_ends(
             usual = ContourIntegrand(
                 loss_if_none,
                 log_g,
-                coarse=coarse,
                 smoother=smoother,
-                noise=divided.noise(loss_if_none, part * size),
+                noise=max(divided.noise(loss_if_none, part * size), noise),
             )
             ends = ends_of(usual, unit, negligible=0.5 * negligible)
             upper, lower = upper + ends[0], lower + ends[1]

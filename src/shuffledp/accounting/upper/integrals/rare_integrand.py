@@ -23,7 +23,6 @@ class RareIntegrand(ContourIntegrand):
         usual: The loss with 0 for rare values.
         rare: The rare values, all above 0.
         log_g: See `ContourIntegrand`, as for what follows.
-        coarse: Likewise.
         smoother: Likewise.
         noise: Likewise.
     """
@@ -34,12 +33,11 @@ class RareIntegrand(ContourIntegrand):
         rare: Atoms,
         log_g: LogProduct,
         *,
-        coarse: bool,
         smoother: float = 1.0,
         noise: float = 0.0,
     ) -> None:
         self._rare = rare
-        super().__init__(usual, log_g, coarse=coarse, smoother=smoother, noise=noise)
+        super().__init__(usual, log_g, smoother=smoother, noise=noise)
 
     @property
     def size(self) -> float:

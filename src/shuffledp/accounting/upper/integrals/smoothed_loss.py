@@ -7,7 +7,13 @@ import numpy as np
 
 from shuffledp.accounting.sums.complex_expm1 import expm1
 from shuffledp.accounting.sums.grid_sums import grid_sums
+from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.types import Complexes, Floats
+
+# Variance of the noise, as a part of that which the difference of x and x' makes: 2e-7 of
+# epsilon. Where a large epsilon makes the loss's own variance large, this part of it, if
+# that is more: no more points.
+_SMOOTHING, LEAST_SMOOTHING = 4e-7, 4e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +31,11 @@ class SmoothedLoss:
     masses: Floats
     smoothing: float
     num_terms: int
+
+    @property
+    def variance(self) -> float:
+        """That of the loss without noise."""
+        return variance_of(self.losses, self.masses)
 
     def real_less_1(self, thetas: Floats) -> Floats:
         """Returns phi(theta) - 1 on the real axis, shape of the points."""
@@ -93,3 +104,22 @@ class SmoothedLoss:
         bent = np.where(reach > 0.0, reach * most, bent)
         rounding = (2e-15 + 1.2e-16 * self.num_terms) * size
         return rounding + 1.2e-16 * float(self.masses @ bent)
+
+
+def smoothed_loss(loss: Atoms, *, smoother: float, noise: float) -> SmoothedLoss:
+    """Returns the loss with noise.
+
+    Args:
+        loss: The target user's.
+        smoother: Times which the noise is the usual one.
+        noise: Its variance, at least.
+    """
+    variance = variance_of(loss.losses, loss.masses)
+    smoothing = max(_SMOOTHING * loss.telling, LEAST_SMOOTHING * variance)
+    smoothing = max(smoothing * smoother, noise)
+    return SmoothedLoss(loss.losses, loss.masses, smoothing, loss.num_terms)
+
+
+def variance_of(losses: Floats, masses: Floats) -> float:
+    """Returns the variance of a loss with these values and probabilities."""
+    return float(masses @ (losses - masses @ losses) ** 2)
