@@ -10,7 +10,13 @@ from oracles.lattice_sums import exact_bound, lattice_loss
 
 from shuffledp import Population
 from shuffledp.accounting.failed_trials import FailedTrials
-from shuffledp.accounting.upper.atoms import Atoms, atoms, bounded_above, bounded_below
+from shuffledp.accounting.upper.atoms import (
+    Atoms,
+    atoms,
+    bounded_above,
+    bounded_below,
+    raised_to,
+)
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.fewer_atoms import fewer_atoms
 from shuffledp.accounting.upper.integrals import contour_integral
@@ -63,6 +69,59 @@ def test_values_are_as_far_below_as_noise_for_smoothing_reaches() -> None:
         -9.0,
         -1.0,
     ]
+
+
+@pytest.mark.parametrize("least", [-1e3, -9.0, -3.0, -0.7, 0.0])
+def test_values_that_are_raised_to_one_lower_no_sum(least: float) -> None:
+    loss = loss_of([-40.0, 1.0, -3.0, -8.0, 0.5], [0.125, 0.125, 0.25, 0.25, 0.25])
+
+    raised = raised_to(loss, least)
+
+    assert raised.losses.tolist() == [
+        *(value for value in loss.losses.tolist() if value > least),
+        least,
+    ]
+    assert math.fsum(raised.masses.tolist()) == 1.0
+    for number in (1, 2, 3, 4):
+        before, after = positive_part(loss, number), positive_part(raised, number)
+        assert before <= after
+        # No sum that has such a value is positive, or it is alone.
+        assert (before == after) == (least <= -3.0 or number == 1)
+
+
+@pytest.mark.parametrize("is_coarse", [False, True])
+@pytest.mark.parametrize("is_composed", [False, True])
+@pytest.mark.parametrize("lowest", [-1e5, -1e7, -1e9])
+def test_few_messages_with_values_far_below_are_bounded_closely(
+    lowest: float, is_composed: bool, is_coarse: bool
+) -> None:
+    # Half of all messages outweigh any others.
+    usual = lattice_loss(3, 1e-8)
+    half = Atoms(usual.losses, 0.5 * usual.masses, 400.0, 182)
+    loss = Atoms(
+        np.append(half.losses, lowest), np.append(half.masses, 0.5), 400.0, 183
+    )
+    unit = float(loss.losses.max())
+    scaled = bounded_below(
+        Atoms(loss.losses / unit, loss.masses, loss.telling / unit**2, 183),
+        float(OTHERS),
+    )
+
+    upper, lower = integral_ends(
+        scaled,
+        unit,
+        log_product(),
+        0.1,
+        coarse=is_coarse,
+        long=FailedTrials() if is_composed else None,
+    )
+
+    # A sum with such a value is not positive.
+    exact = exact_bound(half, PROBABILITY, OTHERS)
+    assert exact * (1.0 - 1e-9) <= upper
+    # Composed bounds have more noise, by as much as the values seem to vary.
+    if not is_composed:
+        assert lower <= upper <= 1.03 * exact
 
 
 @pytest.mark.parametrize("most_taken", [0.0, 1e-9, 1e-3, 0.5])

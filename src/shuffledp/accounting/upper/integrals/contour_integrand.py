@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from shuffledp.accounting.upper.atoms import Atoms, raised_to
 from shuffledp.accounting.upper.integrals.contour_blocks import visible_blocks
 from shuffledp.accounting.upper.integrals.line_distance import line_distance
-from shuffledp.accounting.upper.integrals.smoothed_loss import smoothed_loss
+from shuffledp.accounting.upper.integrals.smoothed_loss import (
+    SmoothedLoss,
+    smoothed_loss,
+)
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.types import Complexes, Floats, Ints
 
@@ -79,16 +82,17 @@ class ContourIntegrand:
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
-        self.loss = smoothed_loss(loss, smoother=smoother, noise=noise)
+        # With no noise that comes of values which hardly any sum outweighs.
+        self.loss = SmoothedLoss(loss.losses, loss.masses, noise, loss.num_terms)
         self.deviation = math.sqrt(self.messages * self.loss.variance)
-        self.saddle = self._saddle()
-        # Values that hardly any sum outweighs would make it seem to vary far more.
-        least = -(_OUTWEIGHED + math.log(self.messages)) / self.saddle
+        saddle = self._saddle()
+        least = -(_OUTWEIGHED + math.log(self.messages)) / saddle
         if loss.losses.min() < least:
             loss = raised_to(loss, least)
-            self.loss = smoothed_loss(loss, smoother=smoother, noise=noise)
-            self.deviation = math.sqrt(self.messages * self.loss.variance)
-            self.deviation = max(self.deviation, _LEAST_DEVIATION / self.saddle)
+        self.loss = smoothed_loss(loss, smoother=smoother, noise=noise)
+        self.deviation = math.sqrt(self.messages * self.loss.variance)
+        self.deviation = max(self.deviation, _LEAST_DEVIATION / saddle)
+        self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)
         self.distance = line_distance(self.saddle, self._growth)
         self._at_saddle = self._tails(self.saddle)
