@@ -12,6 +12,11 @@ import numpy as np
 from shuffledp.accounting.calibration.calibration_search import largest
 from shuffledp.accounting.calibration.common_budgets import common_budgets
 from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.noise_corrections import (
+    FEW_STEPS,
+    ROUGH_EXCESS,
+    NoiseCorrections,
+)
 from shuffledp.accounting.calibration.saturated_budgets import (
     free_levels,
     saturated_budgets,
@@ -29,10 +34,8 @@ _SCALE_WIDTH = 0.05
 _SWEPT_ACCURACY = 1e-2
 # Of the place where estimates of the bounds are used up, and of one that takes many.
 _ESTIMATE_ACCURACY, _ROUGH_ACCURACY = 1e-4, 1e-3
-# Steps of estimates that are composed, of noise, each of which takes a while.
-_FEW_STEPS = 14
 # Estimates whose solution leaves a larger excess are corrected, so often.
-ROUGH_EXCESS, _MAX_CORRECTIONS = 1e-3, 3
+_MAX_CORRECTIONS = 3
 
 
 class BudgetStarts:
@@ -51,6 +54,7 @@ class BudgetStarts:
         # Where normal losses leave no excess, and the slopes there, by where the search
         # began; they are asked for again. None where there is no such place.
         self._normal: dict[bytes, tuple[Floats, Floats] | None] = {}
+        self._noise = NoiseCorrections(excess, search, self._normal_slopes)
 
     def normal(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.
@@ -144,7 +148,7 @@ class BudgetStarts:
             self.normal(start),
             excess_at,
             _ROUGH_ACCURACY if is_slow else _ESTIMATE_ACCURACY,
-            most_steps=_FEW_STEPS if is_slow else None,
+            most_steps=FEW_STEPS if is_slow else None,
         )
         if not is_slow:
             self._search.forget_sensitive_levels()
@@ -152,27 +156,20 @@ class BudgetStarts:
             raise CertificationError("No budgets would do for estimated bounds.")
         if is_slow:
             with suppress(CertificationError):
-                return self._refined(log_budgets)
+                return self._noise.refined(log_budgets, most_steps=FEW_STEPS)
         self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         return log_budgets
 
-    def _refined(self, log_budgets: Floats) -> Floats:
-        """Returns budgets that leave about no excess of noise, with their slopes.
+    def corrected_in_steps(self, start: Floats) -> Floats:
+        """Returns where about no excess of composed noise is left, with the slopes there.
+
+        Args:
+            start: Logarithms of budgets that are small enough.
 
         Raises:
-            CertificationError: If no budgets are found, or nothing is estimated.
+            CertificationError: If there is no such place, or no estimate.
         """
-        margin = self._excess.margin
-        refined = self._search.solve(
-            log_budgets,
-            lambda budgets: self._excess.estimated_in_steps(budgets) + margin,
-            _ROUGH_ACCURACY,
-            most_steps=_FEW_STEPS,
-        )
-        if refined is None:
-            raise CertificationError("No budgets would do for blankets in steps.")
-        self._search.slopes = self._normal_slopes(refined)
-        return refined
+        return self._noise.corrected(self.estimated(start))
 
     def saturated(self, start: Floats) -> Floats:
         """Returns where the first levels use up their targets, as estimated, if the others

@@ -17,9 +17,10 @@ from functools import partial
 import numpy as np
 
 from shuffledp.accounting.calibration.budget_range import BudgetRange
-from shuffledp.accounting.calibration.budget_starts import ROUGH_EXCESS, BudgetStarts
+from shuffledp.accounting.calibration.budget_starts import BudgetStarts
 from shuffledp.accounting.calibration.matched_budgets import matched_budgets
 from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.noise_corrections import MOST_LEFT, ROUGH_EXCESS
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.calibration.scaled_budgets import scaled_budgets
 from shuffledp.accounting.calibration.swept_budgets import swept_budgets
@@ -33,7 +34,7 @@ _STEP_ACCURACY = 2e-6
 # Where bounds are composed, and slow: a step of so many margins leaves less than one.
 _STEP_OVER_MARGIN = 5.0
 # Where each evaluation takes seconds.
-_FEW_STEPS, _SCALE_WIDTH, _SWEPT_LEVELS = 8, 2e-3, 2
+_FEW_STEPS, _SCALE_WIDTH, _SWEPT_LEVELS = 4, 2e-3, 2
 # Of budgets that are found level by level: a tenth of what an answer may leave of a target.
 _SWEPT_ACCURACY = 1e-4
 
@@ -128,7 +129,7 @@ class _System:
         # Estimates come first: certified bounds are slow.
         if self.excess.is_composed_noise:
             # Where bounds of noise jump, no other start helps.
-            methods = [partial(self._newton_budgets, starts.estimated)]
+            methods = [partial(self._newton_budgets, starts.corrected_in_steps)]
         elif self._is_composed:
             # Composed ones are so slow that one more of them costs more than it saves.
             methods = [partial(self._newton_budgets, guess) for guess in first_guesses]
@@ -189,6 +190,7 @@ class _System:
                 self._accuracy,
                 quick_excess_at=self._starts.estimated_excess,
                 enough=self._enough,
+                most_left=MOST_LEFT if self.excess.is_composed_noise else None,
                 most_steps=self._most_steps,
             )
         if log_budgets is None:

@@ -77,7 +77,9 @@ class NewtonSearch:
         *,
         quick_excess_at: Callable[[Floats], Floats] | None = None,
         enough: float | None = None,
+        most_left: float | None = None,
         most_steps: int | None = None,
+        measures_again: bool = True,
     ) -> Floats | None:
         """Returns logarithms of budgets that leave no excess, or None if it finds none.
 
@@ -87,10 +89,12 @@ class NewtonSearch:
             accuracy: The search ends with a step shorter than this.
             quick_excess_at: About the same excess, to measure slopes; it may raise
                 CertificationError. By default `excess_at`.
-            enough: With no larger excess, and none below minus twice that, budgets are
-                returned as they were evaluated; by default they are those after the last
-                step.
+            enough: With no larger excess, and none below minus what may be left, budgets
+                are returned as they were evaluated; by default they are those after the
+                last step.
+            most_left: What may be left; by default twice what is enough.
             most_steps: Number of steps after which it gives up; by default many.
+            measures_again: Whether slopes are measured again where steps lead nowhere.
 
         Raises:
             CertificationError: If the slopes lead nowhere.
@@ -104,15 +108,18 @@ class NewtonSearch:
             size = self.largest_excess(log_budgets, excess)
             if size < least:
                 least, self.nearest = size, log_budgets
-            if enough is not None and self._is_enough(log_budgets, excess, enough):
-                return log_budgets
+            if enough is not None:
+                least = -2.0 * enough if most_left is None else -most_left
+                left = excess[~self._done_levels(log_budgets, excess)]
+                if bool(np.all((least <= left) & (left <= enough))):
+                    return log_budgets
             num_slow += 1
             if least < _PROGRESS * least_before:
                 least_before, num_slow = least, 0
             elif num_slow > _MAX_SLOW:
                 # A bound that jumps, or one that a budget hardly matters to.
                 return None
-            if num_stale >= _MAX_STALE:
+            if num_stale >= _MAX_STALE and measures_again:
                 num_stale = 0
                 self._measure_again(log_budgets, excess, excess_at, quick_excess_at)
             step = self._step(log_budgets, excess, jumps)
@@ -161,10 +168,6 @@ class NewtonSearch:
             self.nearest = log_budgets
         remaining_step = np.abs(self._step(log_budgets, excess, jumps)).max()
         return log_budgets if remaining_step < _JUMP_ACCURACY else None
-
-    def _is_enough(self, log_budgets: Floats, excess: Floats, enough: float) -> bool:
-        left = excess[~self._done_levels(log_budgets, excess)]
-        return bool(np.all((-2.0 * enough <= left) & (left <= enough)))
 
     def largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
         """Returns the largest excess, of either sign, of levels that are not done."""
