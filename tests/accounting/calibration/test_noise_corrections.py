@@ -30,7 +30,8 @@ class LinearExcess:
     def certified(self, log_budgets: Floats) -> Floats:
         self.num_certified += 1
         jump = self.jump * (self.num_certified > 1)
-        return self.estimated_in_steps(log_budgets) + self.offsets - jump + self.margin
+        excess: Floats = self.estimated_in_steps(log_budgets) + self.offsets - jump
+        return excess + self.margin
 
 
 def corrected(excess: LinearExcess) -> Floats:
