@@ -130,3 +130,38 @@ def test_estimates_begin_where_composed_noise_uses_its_target_up(
     assert 0.999 * 1.1556 < level.epsilon_central <= 1.1556
     # From where a normal loss would use it up it takes thirteen.
     assert len(asked) <= 8
+
+
+class SteepExcess(LargestExcess):
+    """A level far below its target that misses it from a budget of 5 on."""
+
+    num_asked = 0
+
+    def _excesses(
+        self, people: Population, order: Sequence[int], absent: int | None
+    ) -> dict[int, float]:
+        sizes: dict[int, float] = {}
+        for index in order:
+            self.num_asked += 1
+            is_beyond = people.epsilons[0] >= 5.0
+            sizes[index] = -0.1 if index == 0 else 1.0 if is_beyond else -10.0
+            if sizes[index] > 0.0:
+                break
+        return sizes
+
+
+def test_a_level_that_missed_its_target_is_not_left_out_again() -> None:
+    excess = SteepExcess(Promise(sdp.Frequency(4), 1e-6), [0.1, 0.2])
+
+    found = largest_for_all(
+        excess,
+        lambda number: (
+            Population.from_counts({number: 10, 2.0 * number: 10}),
+            None,
+        ),
+        1.0,
+        7.0,
+    )
+
+    assert 5.0 * (1.0 - 1e-6) < found < 5.0
+    assert excess.num_asked < 200

@@ -51,6 +51,9 @@ class LargestExcess:
         self._promise, self._targets = promise, targets
         self._order = list(range(len(targets)))
         self._left_out: list[int] = []
+        # Levels that missed their targets after they were left out, which never are again:
+        # farther on their excess rises fast.
+        self._missed: set[int] = set()
         # Levels that keep their targets among the people who were last asked about.
         self._asked: _Asked | None = None
         self._keep: set[int] = set()
@@ -105,8 +108,13 @@ class LargestExcess:
         others = [index for index in self._order if index != first]
         if sizes[first] <= 0.0:
             least = _TIMES * sizes[first] - _LITTLE
-            self._left_out += [index for index in others if sizes[index] < least]
-            others = [index for index in others if sizes[index] >= least]
+            leave = {
+                index
+                for index in others
+                if sizes[index] < least and index not in self._missed
+            }
+            self._left_out += [index for index in others if index in leave]
+            others = [index for index in others if index not in leave]
         self._order = [first, *others]
         return sizes[first]
 
@@ -124,6 +132,7 @@ class LargestExcess:
             return False
         sizes = self._excesses(people, order, absent)
         missed = [index for index, size in sizes.items() if size > 0.0]
+        self._missed.update(missed)
         self._order = [*missed, *self._order]
         self._left_out = [index for index in self._left_out if index not in missed]
         return bool(missed)
