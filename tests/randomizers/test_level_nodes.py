@@ -85,9 +85,9 @@ def test_runs_are_sums_of_bins(device: AddedNoise, starts: tuple[int, ...]) -> N
     bins = device.bins(epsilons, 0.25)
     first_bins = np.array(starts) % bins.shape[1]
 
-    runs = device.probabilities_of_runs(epsilons, 0.25, first_bins)
+    (runs,) = device.probabilities_of_runs(epsilons, [(0.25, first_bins)])
 
-    sums = np.add.reduceat(bins, first_bins, axis=1)
+    sums = np.add.reduceat(bins, first_bins, axis=1).T
     assert np.abs(runs - sums).max() <= device.error_of_runs + 1e-14
 
 

@@ -12,7 +12,7 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4 an
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -115,9 +115,28 @@ class ClipLaplace(ClippedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
-        rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
         edges = inner_edges(self.cells)
-        return noise_probabilities(rates, np.array([value]), edges[:-1], edges[1:])
+        return self._between(edges[:-1], edges[1:], epsilons, value).T
+
+    def probabilities_of_runs(
+        self, epsilons: Floats, runs: Sequence[tuple[float, Ints]]
+    ) -> list[Floats]:
+        """Returns probabilities of runs of bins, each of shape (runs, levels)."""
+        edges = inner_edges(self.cells)
+        return [
+            self._between(
+                edges[starts], edges[np.append(starts[1:], -1)], epsilons, value
+            )
+            for value, starts in runs
+        ]
+
+    @staticmethod
+    def _between(left: Floats, right: Floats, epsilons: Floats, value: float) -> Floats:
+        """Returns probabilities of intervals, shape (intervals, levels)."""
+        rates = np.maximum(epsilons / 2.0, _SMALLEST)
+        return noise_probabilities(
+            rates, np.array([value]), left[:, None], right[:, None]
+        )
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""

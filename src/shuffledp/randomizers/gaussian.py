@@ -19,7 +19,7 @@ foundations of differential privacy", Theorem A.1, for the classical one.
 The cover is derived in normal_cover.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar, get_args
 
@@ -45,6 +45,7 @@ from shuffledp.randomizers.grid import (
 from shuffledp.randomizers.mechanism_setting import setting_metadata
 from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import all_edges
+from shuffledp.randomizers.noise_tails import probabilities_between
 from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
 from shuffledp.randomizers.normal_cover import normal_cover
 from shuffledp.randomizers.normal_densities import normal_densities
@@ -183,28 +184,27 @@ class Gaussian(AddedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
-        distances = all_edges(self.cells) - value
-        return self._probabilities(distances / self.deviations(epsilons)[:, None])
+        return self._between(
+            all_edges(self.cells) - value, self._sensitivities(epsilons)
+        ).T
 
     def probabilities_of_runs(
-        self, epsilons: Floats, value: float, starts: Ints
-    ) -> Floats:
-        """Returns probabilities of runs of bins, shape (levels, runs)."""
-        edges = all_edges(self.cells)[starts[1:] - 1]
+        self, epsilons: Floats, runs: Sequence[tuple[float, Ints]]
+    ) -> list[Floats]:
+        """Returns probabilities of runs of bins, each of shape (runs, levels)."""
         if self.calibration == "exact":
             mu = sensitivity_of_many_levels(epsilons, self.delta_local)
         else:
             mu = self._sensitivities(epsilons)
-        return self._probabilities((edges - value) * (0.5 * mu[:, None]))
+        edges = all_edges(self.cells)
+        return [
+            self._between(edges[starts[1:] - 1] - value, mu) for value, starts in runs
+        ]
 
-    def _probabilities(self, away: Floats) -> Floats:
-        """Returns probabilities between edges, given in deviations from the value."""
-        # Differences of the nearer tail, so that far bins keep their digits.
-        below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
-        # The first and the last may reach beyond the value, too.
-        return np.diff(below, axis=1, prepend=0.0, append=0.5) - np.diff(
-            above, axis=1, prepend=0.5, append=0.0
-        )
+    def _between(self, away: Floats, mu: Floats) -> Floats:
+        """Returns probabilities between edges, given as distances from the value."""
+        tails = np.multiply.outer(-0.5 * np.abs(away), mu)
+        return probabilities_between(away, ndtr(tails, out=tails))
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""

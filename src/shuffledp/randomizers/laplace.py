@@ -12,7 +12,7 @@ Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -38,6 +38,7 @@ from shuffledp.randomizers.grid import (
 )
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
 from shuffledp.randomizers.noise_attack import all_edges
+from shuffledp.randomizers.noise_tails import probabilities_between
 from shuffledp.randomizers.sampled_cells import (
     MessageCounts,
     draw_cell_counts,
@@ -140,26 +141,23 @@ class Laplace(AddedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
-        return self._probabilities(epsilons, all_edges(self.cells) - value)
+        return self._between(all_edges(self.cells) - value, epsilons).T
 
     def probabilities_of_runs(
-        self, epsilons: Floats, value: float, starts: Ints
-    ) -> Floats:
-        """Returns probabilities of runs of bins, shape (levels, runs)."""
-        edges = all_edges(self.cells)[starts[1:] - 1]
-        return self._probabilities(epsilons, edges - value)
+        self, epsilons: Floats, runs: Sequence[tuple[float, Ints]]
+    ) -> list[Floats]:
+        """Returns probabilities of runs of bins, each of shape (runs, levels)."""
+        edges = all_edges(self.cells)
+        return [
+            self._between(edges[starts[1:] - 1] - value, epsilons)
+            for value, starts in runs
+        ]
 
-    def _probabilities(self, epsilons: Floats, away: Floats) -> Floats:
+    def _between(self, away: Floats, epsilons: Floats) -> Floats:
         """Returns probabilities between edges, given as distances from the value."""
-        rates = epsilons[:, None] / 2.0
-        half = 0.5 * np.exp(-rates * np.abs(away))
-        # Differences of the nearer tail, so that far bins keep their digits.
-        below = np.where(away < 0.0, half, 0.5)
-        above = np.where(away > 0.0, half, 0.5)
-        # The first and the last may reach beyond the value, too.
-        return np.diff(below, axis=1, prepend=0.0, append=0.5) - np.diff(
-            above, axis=1, prepend=0.5, append=0.0
-        )
+        tails = np.multiply.outer(-0.5 * np.abs(away), epsilons)
+        tails = 0.5 * np.exp(tails, out=tails)
+        return probabilities_between(away, tails)
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells at geometrically distributed distances, shape (n,)."""

@@ -55,19 +55,20 @@ class AddedNoise(ABC):
         """
 
     def probabilities_of_runs(
-        self, epsilons: Floats, value: float, starts: Ints
-    ) -> Floats:
-        """Returns probabilities of runs of bins, shape (levels, runs).
-
-        Args:
-            epsilons: Local budgets, shape (levels,).
-            value: Common value of these users, in [-1, 1].
-            starts: First bin of each run, ascending from 0, shape (runs,).
+        self, epsilons: Floats, runs: Sequence[tuple[float, Ints]]
+    ) -> list[Floats]:
+        """Returns probabilities of runs of bins, each of shape (runs, levels).
 
         Each is off by `error_of_runs` at most, beyond rounding.
+
+        Args:
+            epsilons: Local budgets, ascending, shape (levels,).
+            runs: Values in [-1, 1], each with the first bins of runs, ascending from 0.
         """
-        runs: Floats = np.add.reduceat(self.bins(epsilons, value), starts, axis=1)
-        return runs
+        return [
+            np.add.reduceat(self.bins(epsilons, value).T, starts, axis=0)
+            for value, starts in runs
+        ]
 
     @property
     @abstractmethod

@@ -49,8 +49,9 @@ _SILENT = 1e-6
 # Probabilities of each bin for people with these budgets who all hold a value in [-1,
 # 1]: (epsilons, value) -> array of shape (levels, bins).
 Bins = Callable[[Floats, float], Floats]
-# The same for runs of bins: (epsilons, value, first bin of each run).
-Runs = Callable[[Floats, float, Ints], Floats]
+# The same for runs of bins: (epsilons, several (value, first bin of each run)) -> as many
+# arrays of shape (runs, levels).
+Runs = Callable[[Floats, Sequence[tuple[float, Ints]]], list[Floats]]
 
 
 @lru_cache
@@ -220,20 +221,29 @@ def _by_shared_scores(
     runs: Runs, epsilons: Floats, scorings: Sequence[tuple[float, Ints]]
 ) -> list[Floats]:
     """Returns each level's probabilities of each score, for every (value, scores)."""
-    rows = [np.empty((epsilons.size, int(s.max()) + 1)) for _, s in scorings]
-    for value in {value for value, _ in scorings}:
-        columns = np.stack([scores for v, scores in scorings if v == value])
-        is_changed = np.any(np.diff(columns, axis=1) != 0, axis=0)
-        starts = np.append(0, np.flatnonzero(is_changed) + 1)
-        for batch in range(0, epsilons.size, _BATCH):
-            part = slice(batch, batch + _BATCH)
-            probabilities = runs(epsilons[part], value, starts)
-            for each, (level_pair, scores) in zip(rows, scorings, strict=True):
-                if level_pair == value:
-                    groups = np.zeros((starts.size, each.shape[1]))
-                    groups[np.arange(starts.size), scores[starts]] = 1.0
-                    each[part] = probabilities @ groups
-    return rows
+    # Levels side by side in memory: whole columns are added.
+    columns = [np.empty((int(s.max()) + 1, epsilons.size)) for _, s in scorings]
+    starts = {
+        value: _run_starts([scores for v, scores in scorings if v == value])
+        for value in {value for value, _ in scorings}
+    }
+    for batch in range(0, epsilons.size, _BATCH):
+        part = slice(batch, batch + _BATCH)
+        probabilities = dict(
+            zip(starts, runs(epsilons[part], list(starts.items())), strict=True)
+        )
+        for each, (value, scores) in zip(columns, scorings, strict=True):
+            of_runs = scores[starts[value]]
+            for score in range(each.shape[0]):
+                chosen = probabilities[value][of_runs == score]
+                chosen.sum(axis=0, out=each[score, part])
+    return [each.T for each in columns]
+
+
+def _run_starts(scorings: Sequence[Ints]) -> Ints:
+    """Returns the first bins of the runs in which no score changes, ascending."""
+    is_changed = np.any(np.diff(np.stack(scorings), axis=1) != 0, axis=0)
+    return np.append(0, np.flatnonzero(is_changed) + 1)
 
 
 def _evidence_scores(

@@ -58,14 +58,18 @@ def sensitivity_of_many_levels(epsilons: Floats, delta_local: float) -> Floats:
     nodes = np.unique(np.linspace(0, epsilons.size - 1, _NODES).astype(np.int64))
     at_nodes = sensitivity_per_deviation(epsilons[nodes], delta_local)
     mu = np.interp(epsilons, epsilons[nodes], at_nodes)
-    for _ in range(_STEPS):
+    for steps_left in reversed(range(_STEPS + 1)):
+        divergence = normal_divergence(mu, epsilons)
+        off = ~(np.abs(divergence / delta_local - 1.0) < _LEFT)
+        if not off.any():
+            return mu
+        if not steps_left:
+            break
         # The divergence rises with mu, at the normal density of mu / 2 - epsilon / mu.
         slope = np.exp(-0.5 * (mu / 2.0 - epsilons / mu) ** 2) / math.sqrt(2 * math.pi)
-        divergence = normal_divergence(mu, epsilons)
         # Steps in the logarithm of the divergence, which bends less.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             mu -= divergence / slope * np.log(divergence / delta_local)
     # What has not converged is found by bisection.
-    off = ~(np.abs(normal_divergence(mu, epsilons) / delta_local - 1.0) < _LEFT)
     mu[off] = sensitivity_per_deviation(epsilons[off], delta_local)
     return mu

@@ -14,8 +14,8 @@ from shuffledp.randomizers.normal_divergence import (
 )
 from shuffledp.types import Floats
 
-# Numbers for so few levels are looked up.
-_FEW_LEVELS = 16
+# Numbers for so few levels are looked up one by one, and for fewer than many at once.
+_FEW_LEVELS, _MANY_LEVELS = 16, 20_000
 Calibration: TypeAlias = Literal["exact", "classical"]
 
 
@@ -62,12 +62,23 @@ def sensitivities(
     Raises:
         InvalidInputError: Where the classical formula does not keep delta_local.
     """
-    if epsilons.size > _FEW_LEVELS:
+    if epsilons.size > _MANY_LEVELS:
         return _LENGTHS[calibration](epsilons, delta_local)
+    if epsilons.size > _FEW_LEVELS:
+        known = _of_levels(epsilons.tobytes(), delta_local, calibration)
+        return known.reshape(epsilons.shape)
     # Target users ask for their own, one by one, and searches for the same again.
     levels = epsilons.ravel().tolist()
     known = np.array([sensitivity(level, delta_local, calibration) for level in levels])
     return known.reshape(epsilons.shape)
+
+
+@functools.lru_cache(maxsize=16)
+def _of_levels(epsilons: bytes, delta_local: float, calibration: Calibration) -> Floats:
+    """Returns mu of each of some levels, not to be written to: every target user asks."""
+    mu = _LENGTHS[calibration](np.frombuffer(epsilons), delta_local)
+    mu.setflags(write=False)
+    return mu
 
 
 @functools.lru_cache(maxsize=4096)

@@ -163,19 +163,20 @@ class SetAttacks:
         """Returns a sum; `favored` is the others' favored share of neutral messages."""
         middle = -min(kind.score for kind in kinds)
         size = middle + max(kind.score for kind in kinds) + 1
-        others = np.zeros((self._low.size, size))
+        # Levels side by side in memory: whole columns are added.
+        others = np.zeros((size, self._low.size))
         shares = np.zeros((2, size))
         for kind in kinds:
             density = self._low + self._gap if kind.favored else self._low.copy()
             density *= kind.share
-            others[:, middle + kind.score] += density
+            others[middle + kind.score] += density
             shares[0 if kind.for_x else 1, middle + kind.score] += kind.share
         # Not what is left of 1: a small probability would be mostly rounding.
         neutral_share = _positive_share(self._both + self._neither)
         neither = self._low * neutral_share
         neither += self._gap * favored
-        others[:, middle] += neither
-        return _Sum(others, shares, middle)
+        others[middle] += neither
+        return _Sum(others.T, shares, middle)
 
 
 def _positive_share(part: float) -> float:
