@@ -12,9 +12,15 @@ from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import connect_dots
 from shuffledp.accounting.rounds.node_choice import (
     _SHORT,
+    Aim,
     _middles_to_add,
     loss_distribution,
 )
+
+
+def falling(epsilon: float) -> float:
+    """A bound that leaves something uncovered."""
+    return 0.1 * math.exp(-100.0 * epsilon) + 1e-6
 
 
 def test_a_chord_that_cannot_be_split_hides_no_others() -> None:
@@ -26,22 +32,33 @@ def test_a_chord_that_cannot_be_split_hides_no_others() -> None:
     assert _middles_to_add(distribution, {1.0: 0.2}, None) == pytest.approx([2.1, 2.3])
 
 
-@pytest.mark.parametrize("rounds", [1, 3])
-def test_no_nodes_are_added_where_only_infinite_losses_matter(rounds: int) -> None:
-    def upper(epsilon: float) -> float:
-        return 0.1 * math.exp(-100.0 * epsilon) + 1e-6
-
+# Where no finite losses add up to epsilon, and where they hardly ever do.
+@pytest.mark.parametrize(("rounds", "epsilon"), [(1, 0.3), (3, 0.9), (1_000, 6.0)])
+def test_no_nodes_are_added_where_only_infinite_losses_matter(
+    rounds: int, epsilon: float
+) -> None:
     fine, coarse = (
-        loss_distribution(upper, ceiling=np.inf, negligible=1e-5, least_loss=least_loss)
-        for least_loss in (0.0, 0.3)
+        loss_distribution(falling, ceiling=np.inf, negligible=1e-5, aim=aim)
+        for aim in (None, Aim(rounds, 1e-5, epsilon))
     )
 
-    assert coarse.losses.size < 0.5 * fine.losses.size
+    assert coarse.losses.size < 0.7 * fine.losses.size
     assert coarse.losses[-1] == fine.losses[-1] < 0.3
-    bounds = [
-        composed([(losses, rounds)]).delta(0.3 * rounds) for losses in (fine, coarse)
-    ]
-    assert bounds == pytest.approx([rounds * coarse.infinite] * 2, rel=1e-4)
+    bounds = [composed([(losses, rounds)]).delta(epsilon) for losses in (fine, coarse)]
+    assert bounds == pytest.approx([rounds * coarse.infinite] * 2, rel=5e-3)
+
+
+def test_nodes_are_added_where_finite_losses_matter_beside_infinite_ones() -> None:
+    anywhere, aimed = (
+        loss_distribution(falling, ceiling=np.inf, negligible=1e-5, aim=aim)
+        for aim in (None, Aim(1_000, 1e-5, 0.4))
+    )
+
+    finest, chosen = (
+        composed([(losses, 1_000)]).delta(0.4) for losses in (anywhere, aimed)
+    )
+    assert chosen > 1.5 * 1_000 * aimed.infinite
+    assert chosen == pytest.approx(finest, rel=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,6 @@ _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
 # For deltas below that: no bound of one shuffle is smaller.
 _LEAST = 1e-306
-# By how much sums of losses may be off, as a part of them.
-_ROUNDING = 1e-12
 # No ceiling is looked for beyond: e^epsilon is infinite from 710 on.
 _MOST_EPSILON = 1e6
 # Nor beyond this multiple of the reports' own budgets, which small deltas exceed a little.
@@ -86,7 +84,6 @@ def losses_of(
     delta: float,
     *,
     smallest: float = _SMALLEST,
-    least_epsilon: float = 0.0,
     most_evaluations: int = EVALUATIONS,
     aim: Aim | None = None,
 ) -> LossDistribution:
@@ -97,7 +94,6 @@ def losses_of(
         shuffles: Number of shuffles.
         delta: About the divergence that is asked for.
         smallest: No smaller divergence of one shuffle is resolved.
-        least_epsilon: The least epsilon at which their composition is evaluated.
         most_evaluations: Of the profile; fewer make bounds a little larger.
         aim: Where the composition is asked for; by default anywhere.
     """
@@ -107,8 +103,6 @@ def losses_of(
         ceiling=upper.level if pure else float("inf"),
         negligible=max(_NEGLIGIBLE * delta / shuffles, smallest),
         evaluations=min(upper.evaluations, most_evaluations),
-        # Of smaller losses, only infinite ones add up to more.
-        least_loss=(1.0 - _ROUNDING) * least_epsilon / shuffles,
         aim=aim,
     )
 
@@ -164,7 +158,6 @@ def composed_profile(
             shuffles,
             delta,
             smallest=smallest_mass,
-            least_epsilon=at_epsilon,
             aim=None if is_anywhere else Aim(shuffles, delta, at_epsilon),
         )
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))

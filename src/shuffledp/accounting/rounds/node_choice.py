@@ -40,6 +40,10 @@ _FARTHEST = 600.0
 _FEW_LOSSES = 6.0
 # Of a normal loss means grow like tilts; faster than that, others begin to matter.
 _FAR = 2.5
+# Finite losses that show less than this part of what infinite ones do hardly matter.
+_HARDLY = 1e-4
+# By how much sums of losses may be off, as a part of them.
+_ROUNDING = 1e-12
 # Bits of bounds that nodes are chosen by, and of costs and exponents: of equal ones, the
 # left is taken.
 _BOUND_BITS, _COST_BITS, _EXPONENT_BITS = 34, 10, 24
@@ -59,6 +63,20 @@ class Aim:
     delta: float
     epsilon: float = 0.0
 
+    def infinite_decide(self, distribution: LossDistribution) -> bool:
+        """Returns whether hardly anything but infinite losses shows at that epsilon.
+
+        Finite ones show less with more nodes, which does not matter then.
+        """
+        if self.epsilon == 0.0:
+            return False
+        if self.shuffles * distribution.losses[-1] < (1.0 - _ROUNDING) * self.epsilon:
+            return True
+        if distribution.infinite == 0.0:
+            return False
+        _, _, exponent = self._best_tilt(distribution)
+        return exponent < math.log(_HARDLY * self.shuffles * distribution.infinite)
+
     def tilts(self, distribution: LossDistribution) -> tuple[Floats, float] | None:
         """Returns under which tilts the losses make up the tail there, shape (tilts,).
 
@@ -68,21 +86,9 @@ class Aim:
         None where few losses make up the tail, as of rough chords, or far ones begin to:
         a sum may be that of one of these and of small ones.
         """
+        tilt, epsilon, _ = self._best_tilt(distribution)
         losses = distribution.losses
         logs = np.log(distribution.masses) + losses
-        variance = float(np.exp(logs - logsumexp(logs)) @ losses**2)
-        depth = -math.log(self.delta)
-        # Of a normal loss.
-        usual = math.sqrt(2.0 * depth / (self.shuffles * max(variance, 1e-300)))
-        tilts = usual * _TRIED_TILTS
-        sums = self.shuffles * logsumexp(
-            logs + np.multiply.outer(tilts, losses), axis=1
-        )
-        # By Chernoff's bound: the least exponent at epsilon, or the least epsilon.
-        epsilons = (sums + depth) / tilts
-        exponents = sums - tilts * self.epsilon if self.epsilon > 0.0 else epsilons
-        best = int(np.argmin(_steady(exponents, _EXPONENT_BITS)))
-        tilt, epsilon = float(tilts[best]), self.epsilon or float(epsilons[best])
         tilted = logs + np.multiply.outer(tilt * _TILTS, losses)
         shares = np.exp(tilted - logsumexp(tilted, axis=1, keepdims=True))
         means = shares @ losses
@@ -93,6 +99,26 @@ class Aim:
             return None
         return tilt * _TILTS, epsilon / (self.shuffles * tilt)
 
+    def _best_tilt(self, distribution: LossDistribution) -> tuple[float, float, float]:
+        """Returns about the tilt of Chernoff's bound, its epsilon, and its exponent."""
+        losses = distribution.losses
+        logs = np.log(distribution.masses) + losses
+        variance = float(np.exp(logs - logsumexp(logs)) @ losses**2)
+        depth = -math.log(self.delta)
+        # Of a normal loss.
+        usual = math.sqrt(2.0 * depth / (self.shuffles * max(variance, 1e-300)))
+        tilts = usual * _TRIED_TILTS
+        sums = self.shuffles * logsumexp(
+            logs + np.multiply.outer(tilts, losses), axis=1
+        )
+        # The least exponent at epsilon, or the least epsilon.
+        epsilons = (sums + depth) / tilts
+        exponents = sums - tilts * self.epsilon if self.epsilon > 0.0 else epsilons
+        steady = _steady(exponents, _EXPONENT_BITS)
+        best = int(np.argmin(steady))
+        epsilon = self.epsilon or float(epsilons[best])
+        return float(tilts[best]), epsilon, float(steady[best])
+
 
 def loss_distribution(
     upper: Callable[[float], float],
@@ -100,7 +126,6 @@ def loss_distribution(
     ceiling: float,
     negligible: float,
     evaluations: int = EVALUATIONS,
-    least_loss: float = 0.0,
     aim: Aim | None = None,
 ) -> LossDistribution:
     """Chooses nodes, evaluates a profile there, and connects the dots.
@@ -111,7 +136,6 @@ def loss_distribution(
         ceiling: An epsilon known to hold with delta = 0, or infinity.
         negligible: A delta that may be added to that of every collection.
         evaluations: Of the profile, about, at most.
-        least_loss: No more nodes are added if all losses but infinite ones are smaller.
         aim: Where the composition is asked for; by default anywhere.
     """
     values: dict[float, float] = {}
@@ -146,7 +170,8 @@ def loss_distribution(
         approximate = connect_dots(losses, _steady(bounds), least_mass=least_mass)
         new = _middles_to_add(approximate, values, aim)
         new = new[: max(0, evaluations - len(values))]
-        if not new or losses[-1] < least_loss:
+        is_done = aim is not None and aim.infinite_decide(approximate)
+        if is_done or not new:
             return connect_dots(losses, bounds, least_mass=least_mass)
         for middle in new:
             evaluate(middle)
