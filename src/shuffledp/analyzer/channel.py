@@ -8,6 +8,7 @@ m_j the mean of a message at level j. An estimate solves h(x) = average; its var
 follows from those of the messages and the slope of h, and where h is curved, it is biased.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -20,7 +21,7 @@ from shuffledp.types import Floats
 # (levels, values) -> means and variances of messages, both of shape (levels, values).
 Moments: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
-# Number of values at which the bias of a curved h is evaluated.
+# Number of values at which a curved h is evaluated for its bias, and to begin solutions.
 _GRID = 257
 # Levels per batch, to bound the memory of temporaries.
 _BATCH = 1 << 14
@@ -84,7 +85,7 @@ class Channel:
         Raises:
             InvalidInputError: If it is below 1e-9: messages carry no information.
         """
-        ends = self.average(np.array([self.low, self.high]))
+        ends = self._ends
         slope = float(ends[1] - ends[0]) / 2.0 / (self.high / 2.0 - self.low / 2.0)
         # Below this, rounding of devices' probabilities is as large as the signal.
         if not slope > 1e-9:
@@ -98,7 +99,7 @@ class Channel:
         """Returns the x with h(x) = average; h is extrapolated linearly."""
         # With the slope across the whole range: the derivative of Clip-Laplace's h is 0 at
         # the ends, and the least noise would carry the estimate away.
-        ends = self.average(np.array([self.low, self.high]))
+        ends = self._ends
         for end, value in zip((self.low, self.high), ends.tolist(), strict=True):
             if (average - value) * (1.0 if end == self.high else -1.0) >= 0.0:
                 return float(end + (average - value) / self.slope())
@@ -108,16 +109,34 @@ class Channel:
         # Imported on use: optimization takes long to load.
         from scipy.optimize import brentq
 
-        # Of one number an average may be rounded otherwise than of two together, and the
+        values, messages = np.array([self.low, self.high]), ends
+        if self.epsilons.size <= _BATCH:
+            values, messages = self._grid
+        above = min(max(int(np.searchsorted(messages, average)), 1), values.size - 1)
+        # Of one number an average may be rounded otherwise than of many together, and the
         # ends would no longer lie on both sides.
-        known = dict(zip((self.low, self.high), ends.tolist(), strict=True))
+        start, end = values[above - 1 : above + 1].tolist()
+        known = {start: float(messages[above - 1]), end: float(messages[above])}
 
         def excess(tried: float) -> float:
             if tried in known:
-                return float(known[tried] - average)
+                return known[tried] - average
             return float(self.average(np.array([tried]))[0]) - average
 
-        return float(brentq(excess, self.low, self.high, xtol=1e-14, rtol=1e-14))
+        return float(brentq(excess, start, end, xtol=1e-14, rtol=1e-14))
+
+    @functools.cached_property
+    def _ends(self) -> Floats:
+        """Averages at both ends of the range, shape (2,)."""
+        return self.average(np.array([self.low, self.high]))
+
+    @functools.cached_property
+    def _grid(self) -> tuple[Floats, Floats]:
+        """Values across the range, and the averages there."""
+        values = np.linspace(self.low, self.high, _GRID)
+        messages = self.average(values)
+        messages[[0, -1]] = self._ends
+        return values, messages
 
     def variance(
         self, value: float, spread: float | None, *, solved: bool = True
@@ -169,8 +188,7 @@ class Channel:
         # concave envelope of the inverse of h, at that average.
         if self.linear:
             return 0.0
-        values = np.linspace(self.low, self.high, _GRID)
-        messages = self.average(values)
+        values, messages = self._grid
         span = self.high - self.low
         minimum = np.interp(average, *_hull(messages, values))
         maximum = -np.interp(average, *_hull(messages, -values))

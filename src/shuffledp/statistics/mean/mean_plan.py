@@ -261,15 +261,13 @@ def _mean_design(
 
 def _largest_error(protocol: Mean, people: Population) -> float:
     """Returns the largest predicted error of values at several means and spreads."""
-    half, errors = half_range(protocol.low, protocol.high), []
+    prediction, errors = protocol.unit_prediction(people), []
     for part in _PARTS:
-        mean = protocol.low + half + part * half
-        mean = min(max(mean, protocol.low), protocol.high)
-        bias = protocol.predicted_bias(people, mean=mean)
+        bias = prediction.bias(part)
         # The largest deviation that values of this mean can have.
-        largest_spread = half * math.sqrt(max((1.0 - part) * (1.0 + part), 0.0))
+        largest_spread = math.sqrt((1.0 - part) * (1.0 + part))
         errors += [
-            math.hypot(protocol.predicted_error(people, mean=mean, spread=spread), bias)
+            math.hypot(prediction.error(part, spread), bias)
             for spread in {0.0, 0.5 * largest_spread, largest_spread}
         ]
-    return max(errors)
+    return half_range(protocol.low, protocol.high) * max(errors)

@@ -1,53 +1,71 @@
 """Errors of a mean to expect before anything is collected, for values from -1 to 1."""
 
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from shuffledp.analyzer.channel import Channel
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.number_range import half_range
-from shuffledp.types import Mode
+from shuffledp.types import Floats, Mode
 
 
-def expected_error(channel: Channel, mode: Mode, value: float, spread: float) -> float:
-    """Returns the standard error to expect.
+@dataclass(frozen=True, eq=False)
+class MeanPrediction:
+    """Errors to expect of one population's mean, at any values.
 
-    Args:
+    Attributes:
         channel: How messages depend on values from -1 to 1.
         mode: Of the collection.
-        value: Mean of the values.
-        spread: Their standard deviation.
-
-    Raises:
-        InvalidInputError: If no values of this mean have this spread.
     """
-    # Rounding aside, a mean near an end leaves no room for a large spread.
-    if spread**2 > (1.0 - value) * (1.0 + value) + 1e-9:
-        raise InvalidInputError(
-            "Expected a spread that values of this mean can have in the range."
-        )
-    if mode == "agnostic":
+
+    channel: Channel
+    mode: Mode
+
+    def error(self, value: float, spread: float) -> float:
+        """Returns the standard error to expect.
+
+        Args:
+            value: Mean of the values.
+            spread: Their standard deviation.
+
+        Raises:
+            InvalidInputError: If no values of this mean have this spread.
+        """
+        # Rounding aside, a mean near an end leaves no room for a large spread.
+        if spread**2 > (1.0 - value) * (1.0 + value) + 1e-9:
+            raise InvalidInputError(
+                "Expected a spread that values of this mean can have in the range."
+            )
         # From the true mean: the solution of a curved channel differs from it.
-        return float(channel.variance(value, spread, solved=False) ** 0.5)
-    # Stratified: levels are estimated apart and weighted by their shares of people.
-    share = channel.counts / channel.num_users
-    parts = [
-        channel.level(index).variance(value, spread, solved=False)
-        for index in range(channel.counts.size)
-    ]
-    return float((share**2 @ np.array(parts)) ** 0.5)
+        variances = [
+            channel.variance(value, spread, solved=False) for channel in self._channels
+        ]
+        return float((self._shares**2 @ np.array(variances)) ** 0.5)
 
+    def bias(self, value: float) -> float:
+        """Returns the bias limit to expect if all values equal this one; 0 if unbiased."""
+        values = np.array([value])
+        limits = [
+            channel.bias_limit(float(channel.average(values)[0]))
+            for channel in self._channels
+        ]
+        return float(self._shares @ np.array(limits))
 
-def expected_bias(channel: Channel, mode: Mode, value: float) -> float:
-    """Returns the bias limit to expect if all values equal this one; 0 if unbiased."""
-    value_array = np.array([value])
-    if mode == "agnostic":
-        return channel.bias_limit(float(channel.average(value_array)[0]))
-    limits = [
-        level.bias_limit(float(level.average(value_array)[0]))
-        for level in map(channel.level, range(channel.counts.size))
-    ]
-    return float(channel.counts @ np.array(limits)) / channel.num_users
+    @functools.cached_property
+    def _channels(self) -> Sequence[Channel]:
+        """What is solved: if stratified, each level apart, weighted by its share."""
+        if self.mode == "agnostic":
+            return [self.channel]
+        return [self.channel.level(index) for index in range(self.channel.counts.size)]
+
+    @functools.cached_property
+    def _shares(self) -> Floats:
+        people = np.array([float(channel.num_users) for channel in self._channels])
+        return people / float(self.channel.num_users)
 
 
 def check_spread(spread: float | None, low: float, high: float) -> float | None:

@@ -28,11 +28,7 @@ from shuffledp.statistics.mean.moments import (
     power_sums,
     shifted_moments,
 )
-from shuffledp.statistics.mean.prediction import (
-    check_spread,
-    expected_bias,
-    expected_error,
-)
+from shuffledp.statistics.mean.prediction import MeanPrediction, check_spread
 from shuffledp.statistics.mean.value_range import ValueRange, check_randomizer
 from shuffledp.statistics.tallying import (
     Seen,
@@ -280,13 +276,16 @@ class Mean:
         """
         value, half = self._range.scaled(mean), self._range.half
         scaled_spread = (check_spread(spread, self.low, self.high) or 0.0) / half
-        channel = self._unit.channel(people)
-        return half * expected_error(channel, self.mode, value, scaled_spread)
+        return half * self.unit_prediction(people).error(value, scaled_spread)
 
     def predicted_bias(self, people: Population, *, mean: float | None = None) -> float:
         """Returns the bias limit to expect if all values are equal; 0 if unbiased."""
-        half, channel = self._range.half, self._unit.channel(people)
-        return half * expected_bias(channel, self.mode, self._range.scaled(mean))
+        value = self._range.scaled(mean)
+        return self._range.half * self.unit_prediction(people).bias(value)
+
+    def unit_prediction(self, people: Population) -> MeanPrediction:
+        """Returns errors to expect at several values, all as if from -1 to 1."""
+        return MeanPrediction(self._unit.channel(people), self.mode)
 
 
 PROTOCOL = Mean
