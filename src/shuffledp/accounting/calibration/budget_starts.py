@@ -14,6 +14,8 @@ from shuffledp.accounting.calibration.common_budgets import common_budgets
 from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.accounting.calibration.noise_corrections import (
     FEW_STEPS,
+    MAX_CORRECTIONS,
+    ROUGH_ACCURACY,
     ROUGH_EXCESS,
     NoiseCorrections,
 )
@@ -32,10 +34,8 @@ _START_ACCURACY = 1e-3
 _SCALE_WIDTH = 0.05
 # Of sweeps by normal losses, from which Newton's method goes on.
 _SWEPT_ACCURACY = 1e-2
-# Of the place where estimates of the bounds are used up, and of one that takes many.
-_ESTIMATE_ACCURACY, _ROUGH_ACCURACY = 1e-4, 1e-3
-# Estimates whose solution leaves a larger excess are corrected, so often.
-_MAX_CORRECTIONS = 3
+# Of the place where estimates of the bounds are used up.
+_ESTIMATE_ACCURACY = 1e-4
 
 
 class BudgetStarts:
@@ -147,7 +147,7 @@ class BudgetStarts:
         log_budgets = self._search.solve(
             self.normal(start),
             excess_at,
-            _ROUGH_ACCURACY if is_slow else _ESTIMATE_ACCURACY,
+            ROUGH_ACCURACY if is_slow else _ESTIMATE_ACCURACY,
             most_steps=FEW_STEPS if is_slow else None,
         )
         if not is_slow:
@@ -196,7 +196,7 @@ class BudgetStarts:
             swept_budgets(
                 self._excess,
                 np.exp(start),
-                accuracy=_ROUGH_ACCURACY,
+                accuracy=ROUGH_ACCURACY,
                 of_level=self._excess.estimated_of_level,
             )
         )
@@ -235,7 +235,7 @@ class BudgetStarts:
         """
         self._error = self._excess.margin
         log_budgets = first_guess(start)
-        for _ in range(_MAX_CORRECTIONS):
+        for _ in range(MAX_CORRECTIONS):
             certified = self._excess.certified(log_budgets)
             if self._search.largest_excess(log_budgets, certified) < ROUGH_EXCESS:
                 break

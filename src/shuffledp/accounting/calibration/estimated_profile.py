@@ -104,6 +104,7 @@ def composed_estimate(upper: UpperProfile, times: int, delta: float) -> Profile:
         CertificationError: If nothing is estimated.
     """
     about = _estimated_profile(upper)
+    # Chooses epsilons and evaluates there, which the bounds of `about` remember.
     composed_profile(about, times, delta)
     return composed_profile(_interpolated_profile(about, upper), times, delta)
 

@@ -27,10 +27,10 @@ def nearly_largest(
     *,
     rounded: Callable[[float], float] = float,
 ) -> float:
-    """Returns a number that fits, below the largest one by about two widths at most.
+    """Returns a number that fits, nearly the largest.
 
-    The longer it takes, the more is left: from the first step to the fifth four times as
-    much.
+    It is less by about two widths if the start was as good, and the more steps it takes,
+    the more may be left: eleven widths after five.
 
     Args:
         excess: By about which factor a number is too large, as a logarithm; it fits exactly

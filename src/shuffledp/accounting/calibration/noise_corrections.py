@@ -20,10 +20,10 @@ FEW_STEPS = 14
 # And of their corrections, and of a factor for all budgets; the least slope in that.
 _FEWER_STEPS, _FEWEST_STEPS, _LEAST_SLOPE = 4, 3, 0.1
 # Of the place where estimates are used up, and of a factor for all.
-_ROUGH_ACCURACY, _ACCURACY = 1e-3, 1e-4
+ROUGH_ACCURACY, _ACCURACY = 1e-3, 1e-4
 # Estimates whose solution leaves a larger excess are corrected, so often. After the first
 # correction so much may be left, as bounds jump.
-ROUGH_EXCESS, _MAX_CORRECTIONS, MOST_LEFT = 1e-3, 3, 5e-3
+ROUGH_EXCESS, MAX_CORRECTIONS, MOST_LEFT = 1e-3, 3, 5e-3
 
 
 class NoiseCorrections:
@@ -63,7 +63,7 @@ class NoiseCorrections:
         refined = self._search.solve(
             log_budgets,
             lambda budgets: self._excess.estimated_in_steps(budgets) + error,
-            _ROUGH_ACCURACY,
+            ROUGH_ACCURACY,
             most_steps=most_steps,
             measures_again=measures_again,
         )
@@ -81,7 +81,7 @@ class NoiseCorrections:
         Raises:
             CertificationError: If nothing is certified.
         """
-        for number in range(_MAX_CORRECTIONS):
+        for number in range(MAX_CORRECTIONS):
             certified = self._excess.certified(log_budgets)
             least = -(ROUGH_EXCESS if number == 0 else MOST_LEFT)
             if least < certified.min() and certified.max() <= self._excess.margin:
