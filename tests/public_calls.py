@@ -103,6 +103,7 @@ def functions() -> dict[str, Call]:
             rounds=1,
             coordinates=1,
         ),
+        "Promise.kept": call(promise.kept, people=PEOPLE, targets=targets),
         "Guarantee.level": call(guarantee.level, chosen=1.0),
         "ProtocolComposition": call(
             sdp.ProtocolComposition, parts=(frequency, frequency)

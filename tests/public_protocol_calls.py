@@ -118,6 +118,7 @@ def means_and_strings() -> dict[str, Call]:
         ),
         "Mean.predicted_bias": call(mean.predicted_bias, people=PEOPLE, mean=0.5),
         "Mean.channel": call(mean.channel, people=PEOPLE),
+        "Mean.unit_prediction": call(mean.unit_prediction, people=PEOPLE),
         "Mean.draw_tally": call(
             mean.draw_tally, values=[0.5], holders=holders, people=PEOPLE, rng=rng()
         ),

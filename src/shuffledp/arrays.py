@@ -229,7 +229,7 @@ def as_number(value: SupportsFloat, what: str) -> float:
         InvalidInputError: If it is not a single real number.
     """
     # `float` would accept all of these, arrays of one number included.
-    if isinstance(value, str | bytes | bool | np.ndarray):
+    if isinstance(value, str | bytes | bool | np.bool_ | np.ndarray):
         raise InvalidInputError(f"Expected {what} to be a number, got {value!r}.")
     try:
         return without_minus_zero(float(value))

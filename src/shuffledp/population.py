@@ -97,7 +97,8 @@ class Population:
             # `__post_init__` has a clearer error for it.
             if not is_whole or not 0 <= count <= MAX_USERS:
                 raise PopulationError(
-                    f"Expected whole numbers of people up to {MAX_USERS:g}, got {count!r}."
+                    f"Expected whole numbers of people up to {MAX_USERS:g}, got "
+                    f"{count!r:.40}."
                 )
         if not counts:
             raise PopulationError("Expected at least one privacy level, got none.")

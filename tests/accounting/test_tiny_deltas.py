@@ -39,3 +39,12 @@ def test_deltas_are_assumed_in_the_order_in_which_they_are_likely(
 
     assert assumed == expected
     assert level.delta_central < 1e-12
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_an_epsilon_whose_square_is_beyond_numbers_has_a_delta(rounds: int) -> None:
+    people = sdp.Population.from_counts({0.5: 3_000, 1.0: 3_000})
+
+    levels = sdp.account(sdp.Gaussian(), people, epsilon=1e300, rounds=rounds).levels
+
+    assert all(level.delta_central < 1e-200 for level in levels)

@@ -139,3 +139,24 @@ def test_zero_may_be_written_with_any_exponent(tmp_path: Path) -> None:
 
     for path, column in ((text, None), (table, "b"), (lines, "b")):
         assert read_budgets(path, column).tolist() == [0.0, 5e-324, 0.0]
+
+
+@pytest.mark.parametrize("text", ["0.5\n\n1\n", "0.5\n \t\n1", "0.5\r\n\r\n1\r\n"])
+def test_a_person_without_a_budget_is_not_left_out_in_silence(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "budgets.txt"
+    path.write_bytes(text.encode())
+
+    with pytest.raises(DataError, match="a blank line"):
+        read_budgets(path)
+
+
+@pytest.mark.parametrize("text", ["0.5\n1", "\n0.5\r\n1\r\n\r\n", " 0.5\n 1\n\n"])
+def test_lines_before_and_after_all_budgets_may_be_blank(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "budgets.txt"
+    path.write_bytes(text.encode())
+
+    assert read_budgets(path).tolist() == [0.5, 1.0]

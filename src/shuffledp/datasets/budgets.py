@@ -1,5 +1,6 @@
 """Reader of budgets, one per person, from a file of numbers or a table column."""
 
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ from shuffledp.types import Floats
 
 if TYPE_CHECKING:
     from shuffledp.datasets.table import Table
+
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def read_budgets(path: Path, column: str | None = None) -> Floats:
@@ -68,6 +71,11 @@ def _from_text(path: Path) -> Floats:
         numbers = np.array(words, dtype=np.float64)
     except (OSError, ValueError) as error:
         raise DataError(f"Expected one number per person in {path}.") from error
+    # People without an answer, as in a table, are not left out in silence.
+    if _BLANK_LINE.search(text.strip()):
+        raise DataError(
+            f"Expected one number per person in {path}, found a blank line."
+        )
     if any(is_lost(words[entry], 0.0) for entry in np.flatnonzero(numbers == 0.0)):
         raise DataError(
             f"Expected one number per person in {path}, of at least 5e-324, or 0."

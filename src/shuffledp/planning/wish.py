@@ -9,7 +9,7 @@ from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_whole
 from shuffledp.accounting.calibration.calibrated_population import Calibration
 from shuffledp.accounting.calibration.calibration import largest_budgets
-from shuffledp.accounting.calibration.calibration_search import positive_targets
+from shuffledp.accounting.calibration.checked_targets import positive_targets
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population

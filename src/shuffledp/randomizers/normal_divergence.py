@@ -18,9 +18,9 @@ SENSITIVITY_ERROR = 4.0 * _LEFT
 def normal_divergence(mu: Floats, epsilons: Floats) -> Floats:
     """Returns the divergence of two unit normal distributions at distance mu, upward."""
     mu = np.maximum(mu, 1e-300)
-    logs = log_ndtr(mu / 2.0 - epsilons / mu)
-    other = epsilons + log_ndtr(-mu / 2.0 - epsilons / mu)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        logs = log_ndtr(mu / 2.0 - epsilons / mu)
+        other = epsilons + log_ndtr(-mu / 2.0 - epsilons / mu)
         divergence: Floats = np.exp(logs) * (
             -np.expm1(np.minimum(other - logs, 0.0)) + 1e-12
         )

@@ -228,7 +228,9 @@ def perform(
         InvalidInputError: If the seed is not a whole number from 0, or anything else is out
             of range.
     """
-    if seed is not None and (not isinstance(seed, int) or seed < 0):
+    # True is an int in Python, and no seed.
+    is_whole = isinstance(seed, int) and not isinstance(seed, bool)
+    if seed is not None and not (is_whole and seed >= 0):
         raise InvalidInputError(f"Expected a seed >= 0, got {seed}.")
     rng: Rng = (
         SystemRandom() if seed is None else np.random.default_rng([seed, _STREAM])

@@ -1,5 +1,6 @@
 """Answers are certified once more, of slightly smaller budgets where these just miss."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from shuffledp import Frequency, Guarantee, Population, account, largest_budgets
 from shuffledp.accounting.calibration import promise as promise_module
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.errors import CertificationError
+from shuffledp.errors import CertificationError, InvalidInputError
 
 PROMISE = Promise(Frequency(17), delta=1e-6)
 
@@ -84,3 +85,16 @@ def test_budgets_that_would_be_one_when_rounded_are_refused() -> None:
 
     with pytest.raises(CertificationError, match="No budgets found"):
         PROMISE.answer(people, targets, may_shrink=True)
+
+
+@pytest.mark.parametrize(
+    "targets", [[0.1], [0.1, 0.2, 0.3], [0.1, math.inf], [0.1, math.nan], [0.1, -1.0]]
+)
+def test_a_promise_is_asked_for_one_target_in_range_per_level(
+    targets: list[float],
+) -> None:
+    people = Population.from_counts({0.5: 50, 1.0: 50})
+
+    assert PROMISE.kept(people, [0.1, 0.3])
+    with pytest.raises(InvalidInputError, match="targets"):
+        PROMISE.kept(people, targets)

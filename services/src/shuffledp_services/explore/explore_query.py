@@ -9,7 +9,7 @@ from shuffledp.arrays import without_minus_zero
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
 from shuffledp.parameter import Parameter
-from shuffledp.population import Population
+from shuffledp.population import MAX_USERS, Population
 from shuffledp.randomizers.catalog import mechanism_class
 from shuffledp.randomizers.mechanism_setting import MechanismSetting, settings_of
 from shuffledp.randomizers.parameters import parameters_of
@@ -248,7 +248,7 @@ def _levels(text: str) -> tuple[tuple[float, int], ...]:
         if epsilon in counts:
             raise InvalidInputError(f"Expected each level once, got {plain(epsilon)}.")
         # `Population` itself checks the total below.
-        counts[epsilon] = _whole("people", people, 1, 10**12)
+        counts[epsilon] = _whole("people", people, 1, int(MAX_USERS))
     Population.from_counts(counts)
     return tuple(sorted(counts.items()))
 

@@ -25,8 +25,11 @@ from shuffledp.accounting.calibration.calibration_search import (
     largest,
     largest_one,
     normal_spread,
-    positive_targets,
     with_budget,
+)
+from shuffledp.accounting.calibration.checked_targets import (
+    one_target_each,
+    positive_targets,
 )
 from shuffledp.accounting.calibration.fitted_budgets import (
     fitted_budgets,
@@ -46,7 +49,7 @@ from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.rounds.kept_profiles import keeping_profiles
 from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import as_number
-from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 
 _SMALLEST_BUDGET = 1e-12
@@ -145,7 +148,8 @@ def largest_scale(
         people: The population whose budgets are scaled.
         targets: Central epsilon of each of its levels, in their order.
     """
-    wanted = _targets_of(promise, people, targets)
+    expect_instance(promise, Promise)
+    wanted = one_target_each(people, targets)
 
     def scaled(factor: float) -> Population:
         budgets = np.minimum(people.epsilons * factor, MAX_BUDGET)
@@ -196,7 +200,8 @@ def smallest_crowd(
         absent_share: Which share of the crowd may be absent or collude, in [0, 1), rounded
             up to people, beside the promise's own number.
     """
-    wanted = _targets_of(promise, people, targets)
+    expect_instance(promise, Promise)
+    wanted = one_target_each(people, targets)
     shares = people.counts / people.num_users
     if not isinstance(absent_share, Fraction):
         absent_share = as_number(absent_share, "absent_share")
@@ -280,21 +285,8 @@ def most_rounds(
     Raises:
         CertificationError: If even one round exceeds a target.
     """
-    wanted = _targets_of(promise, people, targets)
+    expect_instance(promise, Promise)
+    wanted = one_target_each(people, targets)
     if not replace(promise, rounds=1).kept(people, wanted):
         raise CertificationError("Even one round exceeds a target.")
     return most_kept_rounds(promise, people, wanted, composable_rounds(promise, people))
-
-
-def _targets_of(
-    promise: Promise, people: Population, targets: Sequence[float]
-) -> list[float]:
-    """Returns targets as numbers, if there is one for each level."""
-    expect_instance(promise, Promise)
-    expect_instance(people, Population)
-    wanted = positive_targets(targets)
-    if len(wanted) != people.num_levels:
-        raise PopulationError(
-            f"Expected {people.num_levels} targets, one per level, got {len(wanted)}."
-        )
-    return wanted

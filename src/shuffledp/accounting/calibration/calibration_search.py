@@ -2,15 +2,13 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.arguments import expect_list
-from shuffledp.arrays import as_number
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 
 # Relative width at which a bisection ends.
@@ -21,8 +19,6 @@ _FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
 # of use is near.
 _USUAL_STRIDES = 20
 _SMALLEST = math.log(1e-12)
-# Of central targets: doubles below lose digits.
-SMALLEST_TARGET = 1e-300
 # Nothing smaller is told from 0; log 1 must not be 0.
 _LEAST, _NOT_ONE = 1e-307, 1e-6
 
@@ -191,15 +187,3 @@ def _narrowed(
         evaluate(point)
         low, high = (point, high) if excesses[point] <= 0.0 else (low, point)
     return low
-
-
-def positive_targets(targets: Sequence[float]) -> list[float]:
-    """Returns targets as numbers; raises InvalidInputError unless all are in range."""
-    wanted = [as_number(target, "target") for target in expect_list(targets, "targets")]
-    for target in wanted:
-        if not SMALLEST_TARGET <= target <= MAX_BUDGET:
-            raise InvalidInputError(
-                f"Expected targets above 0, from {SMALLEST_TARGET:g} to {MAX_BUDGET:g}, "
-                f"got {target:g}."
-            )
-    return wanted

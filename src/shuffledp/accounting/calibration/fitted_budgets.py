@@ -58,7 +58,7 @@ def kept_budgets(promise: Promise, targets: Population) -> Population:
     # Budgets that are the targets themselves are kept, or far from it, as few evaluations
     # tell, which make epsilons larger by a hundredth at most.
     keep = partial(promise.kept, people, most_evaluations=_FEW_EVALUATIONS)
-    if reports == 1 or keep([_LARGER * target for target in wanted]):
+    if reports == 1 or keep([min(_LARGER * target, MAX_BUDGET) for target in wanted]):
         if reports > 1 and keep(wanted):
             return targets
         if promise.kept(people, wanted):

@@ -14,6 +14,7 @@ from shuffledp.accounting.calibration.calibrated_population import (
     Calibration,
     rounded_population,
 )
+from shuffledp.accounting.calibration.checked_targets import one_target_each
 from shuffledp.accounting.calibration.estimated_profile import composed_estimate
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.rounds.composed_profile import losses_of
@@ -114,14 +115,11 @@ class Promise:
             for part in parts
             for once in self._once(people, part, shuffles, in_steps=in_steps)
         ]
+        pairs = zip(profiles, targets, strict=True)
         if shuffles == 1:
-            return [
-                once.estimate(target)
-                for once, target in zip(profiles, targets, strict=True)
-            ]
+            return [once.estimate(target) for once, target in pairs]
         return [
-            composed_estimate(once, times, self.delta)(target)
-            for once, target in zip(profiles, targets, strict=True)
+            composed_estimate(once, times, self.delta)(target) for once, target in pairs
         ]
 
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
@@ -152,7 +150,7 @@ class Promise:
         """
         exposure, times = self.exposure(people), self.num_reports
         shuffles = times * exposure.randomizer.changes
-        # Together, what the levels have in common is prepared once.
+        # Together, what levels have in common is prepared once.
         parts = [order] if exposure.mode == "agnostic" else [[i] for i in order]
         profiles = (
             once for part in parts for once in self._once(people, part, shuffles)
@@ -236,23 +234,23 @@ class Promise:
 
         Args:
             people: The population.
-            targets: Central epsilons of its first levels, or of all.
+            targets: Central epsilon of each level, in their order.
             most_evaluations: See `one_by_one`.
         """
-        if self.is_kept_locally(people, targets):
+        wanted, order = one_target_each(people, targets), range(people.num_levels)
+        if self.is_kept_locally(people, wanted):
             return True
         deltas = self.one_by_one(
-            people, targets, range(len(targets)), most_evaluations=most_evaluations
+            people, wanted, order, most_evaluations=most_evaluations
         )
         return all(delta <= self.delta for delta in deltas)
 
     def is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
         """Returns whether no local budget, of all collections, exceeds its target."""
         exposure, times = self.exposure(people), self.num_reports
-        budgets = people.epsilons[: len(targets)].tolist()
         return exposure.randomizer.delta_local == 0.0 and all(
             total_budget(times, budget) <= target
-            for budget, target in zip(budgets, targets, strict=True)
+            for budget, target in zip(people.epsilons.tolist(), targets, strict=False)
         )
 
     def answer(

@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.calibration.calibration_search import positive_targets
+from shuffledp.accounting.calibration.checked_targets import positive_targets
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountsParameters
 from shuffledp.accounting.counts.draw_rounding import drift

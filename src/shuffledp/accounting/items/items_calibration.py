@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 
 from shuffledp.accounting.accounting_query import check_whole
-from shuffledp.accounting.calibration.calibration_search import positive_targets
+from shuffledp.accounting.calibration.checked_targets import positive_targets
 from shuffledp.accounting.counts.draw_rounding import drift
 from shuffledp.accounting.counts.estimated_delta import (
     estimated_mean,

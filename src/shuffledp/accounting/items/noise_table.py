@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.calibration.calibration_search import positive_targets
+from shuffledp.accounting.calibration.checked_targets import positive_targets
 from shuffledp.accounting.counts.draw_rounding import drift
 from shuffledp.accounting.counts.estimated_delta import (
     estimated_mean,

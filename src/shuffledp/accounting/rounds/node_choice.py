@@ -113,7 +113,8 @@ class Aim:
         )
         # The least exponent at epsilon, or the least epsilon.
         epsilons = (sums + depth) / tilts
-        exponents = sums - tilts * self.epsilon if self.epsilon > 0.0 else epsilons
+        with np.errstate(over="ignore"):
+            exponents = sums - tilts * self.epsilon if self.epsilon > 0.0 else epsilons
         steady = _steady(exponents, _EXPONENT_BITS)
         best = int(np.argmin(steady))
         epsilon = self.epsilon or float(epsilons[best])
