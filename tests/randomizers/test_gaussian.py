@@ -47,6 +47,20 @@ def test_noise_is_the_smallest_that_keeps_the_promise(
     assert exact_normal_profile(mu * (1.0 + 1e-6), epsilon) > delta_local
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.float32])
+@pytest.mark.parametrize("number", [3, 40])
+def test_levels_of_any_kind_of_number_have_the_same_noise(
+    kind: Any, number: int
+) -> None:
+    levels = np.arange(1, number + 1)
+
+    # Also where every second one is left out of an array.
+    apart = np.repeat(levels, 2).astype(kind)[::2]
+    np.testing.assert_array_equal(
+        Gaussian().deviations(apart), Gaussian().deviations(levels.astype(np.float64))
+    )
+
+
 @pytest.mark.parametrize("delta_local", [1e-9, 1e-5])
 @pytest.mark.parametrize("level", [0.05, 1.0, 8.0])
 def test_local_delta_is_the_profile_of_the_two_ends(

@@ -65,8 +65,9 @@ def sensitivities(
     if epsilons.size > _MANY_LEVELS:
         return _LENGTHS[calibration](epsilons, delta_local)
     if epsilons.size > _FEW_LEVELS:
-        known = _of_levels(epsilons.tobytes(), delta_local, calibration)
-        return known.reshape(epsilons.shape)
+        # Of whole numbers, or single precision, the bytes are others.
+        doubles = epsilons.astype(np.float64).tobytes()
+        return _of_levels(doubles, delta_local, calibration).reshape(epsilons.shape)
     # Target users ask for their own, one by one, and searches for the same again.
     levels = epsilons.ravel().tolist()
     known = np.array([sensitivity(level, delta_local, calibration) for level in levels])
