@@ -26,7 +26,7 @@ Profile = Callable[[float], float]
 # A bound above this multiple of a normal loss's divergence may be mostly margin.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
-# So many deviations away a normal loss shows nothing; squares of more overflow.
+# At this many deviations a normal loss shows nothing; squares of larger ones overflow.
 _FARTHEST = 100.0
 # Of fewer bands of two messages a search is about as quick as another bound.
 _MANY_BANDS = 64

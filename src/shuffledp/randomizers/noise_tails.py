@@ -6,7 +6,7 @@ from shuffledp.types import Floats
 
 
 def probabilities_between(away: Floats, tails: Floats) -> Floats:
-    """Returns probabilities of the parts, of which the first and the last are unbounded.
+    """Returns probabilities of the parts; the first and the last are unbounded.
 
     Parts are differences of the nearer tails, so that far ones keep their digits.
 
