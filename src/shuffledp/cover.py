@@ -112,7 +112,7 @@ class Cover:
         uncovered: Probabilities under x and x' of kinds of messages outside of omega's
             support, shape (2, kinds).
         bits: Exact message distributions of the others if there are only two messages.
-        noise: Densities of everybody's messages if they are numbers with noise.
+        noise: Densities of all people's messages if they are numbers with noise.
         shuffles: If there are two covers, for a pair and its reverse: the most of the
             randomizer's `changes` that show each, half of all. None if any of them may
             show any pair.

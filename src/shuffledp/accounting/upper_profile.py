@@ -26,8 +26,6 @@ Profile = Callable[[float], float]
 # A bound above this multiple of a normal loss's divergence may be mostly margin.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
-# At this many deviations a normal loss shows nothing; squares of larger ones overflow.
-_FARTHEST = 100.0
 # Of fewer bands of two messages a search is about as quick as another bound.
 _MANY_BANDS = 64
 # A theorem whose estimate is so many times another's bound is not evaluated.
@@ -102,8 +100,8 @@ class UpperProfile:
         best = min(("device", alone), self._others(epsilon), key=lambda pair: pair[1])
         # Far more than a normal loss would show: a smaller epsilon may show less.
         away = epsilon / self.spread if self.spread > 0.0 else math.inf
-        away = min(away, _FARTHEST)
-        usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
+        # A product: a power beyond numbers is an error.
+        usual = _FAR_MORE * self.spread * math.exp(-away * away / 2.0)
         if epsilon == 0.0 or best[1] <= max(usual, _NOTHING):
             return best
         minimum = self._ladder.least(epsilon, best[1])

@@ -2,7 +2,7 @@
 
 Values are scaled to [-1, 1]; b = eps / 2 is the target user's rate. The ends are the worst
 pair of values if blankets have one density on [-1, 1] (docs/theory/covers.md, "A steeper
-omega outside"): there nobody's blanket is taken to be more than at its edge.
+omega outside"): there no blanket is taken to be more than at its edge.
 """
 
 import math

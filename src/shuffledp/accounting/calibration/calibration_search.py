@@ -124,8 +124,8 @@ def largest(
         start: Where to begin.
         most: The largest number that is of use.
         width: Relative width at which the search ends.
-        rounded: Applied to all numbers that are tried, of which equal ones are evaluated
-            once: a bound may jump a little from one number to the next, and the number
+        rounded: Applied to all numbers that are tried; equal ones are evaluated once, as
+            a bound may jump a little from one number to the next, and the number
             that is found is evaluated as it is.
 
     Raises:

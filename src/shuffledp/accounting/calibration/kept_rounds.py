@@ -37,7 +37,7 @@ def most_kept_rounds(
     Bounds that are searched for may prove a few more rounds, or fewer, with each search.
 
     Args:
-        promise: Protocol and delta, one round of which keeps the targets.
+        promise: Protocol and delta; one of its rounds keeps the targets.
         people: The population.
         targets: Central epsilon of each of its levels, in their order.
         most: The largest number that can be certified.

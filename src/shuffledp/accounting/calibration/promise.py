@@ -191,7 +191,7 @@ class Promise:
     ) -> Callable[[int], LossDistribution]:
         """Returns the loss distribution of one shuffle, for composing up to `shuffles`.
 
-        It is a function of the number of evaluations, of which none is made twice.
+        It is a function of the number of evaluations; none is made twice.
         """
         (once,) = self._once(people, [index], shuffles)
         aim = Aim(shuffles, self.delta)

@@ -1,6 +1,6 @@
 """The loss of a target user among noisy numbers, whatever the two values.
 
-Sizes of messages fall into cells, in each of which the others' blankets together have one
+Sizes of messages fall into cells, and in each the others' blankets together have one
 density. The loss of the ends, -1 and 1, is known in each cell up to bounds; where other
 values may show more, losses are lowered on one side and raised on the other, by the same
 mass: what results is above the loss of any two values in increasing convex order

@@ -284,7 +284,11 @@ class Mean:
         return self._range.half * self.unit_prediction(people).bias(value)
 
     def unit_prediction(self, people: Population) -> MeanPrediction:
-        """Returns errors to expect at several values, all as if from -1 to 1."""
+        """Returns errors to expect at several means, as if values were from -1 to 1.
+
+        Args:
+            people: The population that will take part.
+        """
         return MeanPrediction(self._unit.channel(people), self.mode)
 
 
